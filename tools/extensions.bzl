@@ -1,0 +1,40 @@
+"""Declares where a workspace keeps its gates and cases (MODULE.bazel); WORKSPACE files call gates_index."""
+
+load("//tools/private:index.bzl", _gates_index = "gates_index")
+
+gates_index = _gates_index
+
+def _gates(module_ctx):
+    seen = {}
+    for module in module_ctx.modules:
+        for tag in module.tags.declare:
+            if tag.name in seen:
+                fail("gates.declare(name = \"{}\") of module {} is taken by module {}; choose another name".format(
+                    tag.name,
+                    module.name,
+                    seen[tag.name],
+                ))
+            seen[tag.name] = module.name
+            _gates_index(
+                name = tag.name,
+                declared_by = "gates.declare(name = \"{}\")".format(tag.name),
+                evals = tag.evals,
+                gates = tag.gates,
+                root = tag.root,
+            )
+
+gates = module_extension(
+    implementation = _gates,
+    doc = "Makes one repository of targets' descriptions for each declare tag.",
+    tag_classes = {
+        "declare": tag_class(
+            doc = "A workspace's folders of gates and cases.",
+            attrs = {
+                "evals": attr.string(default = "evals", doc = "folder of the cases, below the root"),
+                "gates": attr.string(default = "gates", doc = "folder of the registry, below the root"),
+                "name": attr.string(mandatory = True, doc = "the repository to make; unique among all modules"),
+                "root": attr.label(mandatory = True, doc = "the workspace's MODULE.bazel"),
+            },
+        ),
+    },
+)

@@ -1,0 +1,62 @@
+"""The repository rule that turns YAML files into a list that BUILD files load."""
+
+_SCRIPT = Label("//tools/private:index.py")
+_LOCK = Label("//third_party:requirements.lock")
+_DOCUMENTS = ["problems", "safe_path", "strict_yaml", "tree", "__init__"]
+
+def _python(repository_ctx):
+    found = repository_ctx.os.environ.get("HARDGATE_PYTHON") or repository_ctx.which("python3")
+    if not found:
+        fail("No python3 on PATH to read the registry with. Install it, or set HARDGATE_PYTHON.")
+    return str(found)
+
+def _gates_index(repository_ctx):
+    root = repository_ctx.path(repository_ctx.attr.root).dirname
+    for folder in [repository_ctx.attr.gates, repository_ctx.attr.evals]:
+        path = root
+        for part in folder.split("/"):
+            path = path.get_child(part)
+        if not path.exists:
+            fail("{} declares the folder '{}', which does not exist below {}. ".format(
+                repository_ctx.attr.declared_by,
+                folder,
+                root,
+            ) + "Make it, or correct the attribute of gates.declare.")
+        repository_ctx.watch_tree(path)
+    repository_ctx.watch(_SCRIPT)
+    source = None
+    for module in _DOCUMENTS:
+        label = Label("//src:hardgate/documents/{}.py".format(module))
+        repository_ctx.watch(label)
+        source = repository_ctx.path(label).dirname.dirname.dirname
+    result = repository_ctx.execute([
+        _python(repository_ctx),
+        "-I",
+        "-B",
+        repository_ctx.path(_SCRIPT),
+        "--source=" + str(source),
+        "--lock=" + str(repository_ctx.path(_LOCK)),
+        "--root=" + str(root),
+        "--gates=" + repository_ctx.attr.gates,
+        "--evals=" + repository_ctx.attr.evals,
+    ], timeout = 600)
+    if result.return_code:
+        fail("Reading the registry below {} failed:\n{}".format(root, result.stderr))
+    repository_ctx.file("BUILD.bazel", "")
+    repository_ctx.file("index.bzl", result.stdout)
+
+gates_index = repository_rule(
+    implementation = _gates_index,
+    doc = """Reads a workspace's gates and cases; //:index.bzl of the repository holds INDEX.
+
+A file that is added, changed or removed below the two folders shows at the next Bazel command. A file that can't be read becomes
+one failing target for each of its problems, so that everything else still loads.
+""",
+    attrs = {
+        "declared_by": attr.string(default = "WORKSPACE.bazel", doc = "shown in errors"),
+        "evals": attr.string(default = "evals", doc = "folder of the cases, below the root"),
+        "gates": attr.string(default = "gates", doc = "folder of the registry, below the root"),
+        "root": attr.label(mandatory = True, doc = "a file in the workspace's top folder"),
+    },
+    environ = ["HARDGATE_PYTHON", "PATH", "PIP_CERT", "PIP_CONFIG_FILE", "PIP_FIND_LINKS", "PIP_INDEX_URL"],
+)

@@ -1,0 +1,31 @@
+"""The project's own tests: pytest over one file, in one fast-starting process."""
+
+load(":python.bzl", "python_module_test")
+
+def hardgate_pytest(srcs, deps, data = [], size = "small", tags = [], support = [], per_file = {}):
+    """Makes one test of each test file; its name is the file's without .py.
+
+    Args:
+      srcs: list of files named test_*.py, usually a glob.
+      deps: list of labels, Python libraries that the tests import; pytest comes with it.
+      data: list of labels, what every test reads.
+      size: string, Bazel's test size.
+      tags: list of strings.
+      support: list of files that tests import or use, such as conftest.py.
+      per_file: dict of dicts, attributes (data, deps, size, tags, environment) for single files.
+    """
+    for file in per_file:
+        if file not in srcs:
+            fail("per_file names '{}', which is not among the tests; found: {}".format(file, ", ".join(srcs)))
+    for file in srcs:
+        more = per_file.get(file, {})
+        python_module_test(
+            name = file.removesuffix(".py"),
+            size = more.get("size", size),
+            arguments = ["{}/{}".format(native.package_name(), file)],
+            data = [file] + support + data + more.get("data", []),
+            environment = more.get("environment", {}),
+            main = "run_pytest",
+            tags = tags + more.get("tags", []),
+            deps = deps + more.get("deps", []) + [Label("//tools/private:run_pytest")],
+        )

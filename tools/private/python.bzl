@@ -1,0 +1,214 @@
+"""Python programs and tests that start fast: one process, precompiled sources, few input files.
+
+Bazel's own Python rules link every source file of every dependency into every sandbox, where Python compiles it again. Here an
+aspect compiles each library of this repository once into one archive, and a program's launcher starts the interpreter with
+those archives and the folders of installed distributions as its whole import path.
+"""
+
+load("@rules_python//python:defs.bzl", "PyInfo")
+
+_TOOLCHAIN = "@bazel_tools//tools/python:toolchain_type"
+
+_ArchiveInfo = provider(
+    doc = "What a library adds to the import path of a program.",
+    fields = {
+        "archives": "depset of Files: zip archives of compiled sources",
+        "import_roots": "depset of strings: folders below the runfiles root",
+        "runfiles": "runfiles of distributions and data",
+    },
+)
+
+def _runtime(ctx):
+    return ctx.toolchains[_TOOLCHAIN].py3_runtime
+
+def _interpreter_inputs(runtime):
+    return runtime.files if runtime.interpreter else depset()
+
+def _version_text(runtime):
+    # In the arguments of each action and in each launcher: a result made by one interpreter is
+    # never taken from a cache for another.
+    return "{} {}".format(getattr(runtime, "interpreter_version_info", ""), runtime.stub_shebang)
+
+def _is_compiled_here(label):
+    return label.repo_name in ("", Label("//tools").repo_name)
+
+def _strip(path, roots):
+    for root in roots:
+        if path.startswith(root + "/"):
+            return path[len(root) + 1:]
+    return path
+
+def _package_path(file):
+    """The path of a source below its repository's root."""
+    path = file.short_path
+    return path.split("/", 2)[2] if path.startswith("../") else path
+
+def _compile(target, ctx, sources):
+    """Compiles the sources of one library into one archive."""
+    package = target.label.package
+    roots = []
+    for entry in ctx.rule.attr.imports:
+        root = package if entry == "." else "/".join([part for part in [package, entry] if part])
+        roots.append(root)
+    archive = ctx.actions.declare_file(target.label.name + ".pyz")
+    runtime = _runtime(ctx)
+    arguments = ctx.actions.args()
+    arguments.add(_version_text(runtime))
+    arguments.add(archive)
+    for file in sources:
+        path = _package_path(file)
+        arguments.add(_strip(path, roots))
+        arguments.add(path)
+        arguments.add(file)
+    ctx.actions.run(
+        executable = runtime.interpreter or runtime.interpreter_path,
+        arguments = ["-I", "-S", "-B", ctx.file._compile.path, arguments],
+        inputs = depset(sources + [ctx.file._compile], transitive = [_interpreter_inputs(runtime)]),
+        outputs = [archive],
+        mnemonic = "PyArchive",
+        progress_message = "Compiling %{label}",
+    )
+    return archive
+
+def _archive_aspect(target, ctx):
+    if PyInfo not in target:
+        return []
+    below = [dep[_ArchiveInfo] for dep in getattr(ctx.rule.attr, "deps", []) if _ArchiveInfo in dep]
+    if not _is_compiled_here(target.label):
+        return [_ArchiveInfo(
+            archives = depset(),
+            import_roots = target[PyInfo].imports,
+            runfiles = target[DefaultInfo].default_runfiles,
+        )]
+    sources = [
+        file
+        for source in ctx.rule.attr.srcs
+        for file in source[DefaultInfo].files.to_list()
+        if file.extension == "py"
+    ]
+    data = [entry[DefaultInfo].files for entry in ctx.rule.attr.data]
+    return [_ArchiveInfo(
+        archives = depset(
+            [_compile(target, ctx, sources)] if sources else [],
+            transitive = [info.archives for info in below],
+        ),
+        import_roots = depset(transitive = [info.import_roots for info in below]),
+        runfiles = ctx.runfiles(transitive_files = depset(transitive = data))
+            .merge_all([info.runfiles for info in below]),
+    )]
+
+_archives = aspect(
+    implementation = _archive_aspect,
+    doc = "Compiles each library of this repository into one archive.",
+    attr_aspects = ["deps"],
+    attrs = {"_compile": attr.label(default = Label("//tools/private:compile.py"), allow_single_file = True)},
+    toolchains = [_TOOLCHAIN],
+)
+
+_LAUNCHER = """#!/bin/sh
+# Starts one Python process with the declared import path and nothing of this machine's.
+# {version}
+runfiles=${{TEST_SRCDIR:-}}
+[ -d "$0.runfiles" ] && runfiles=$0.runfiles
+case $runfiles in /*) ;; *) runfiles=$PWD/$runfiles ;; esac
+w=$runfiles/{workspace}
+export PYTHONPATH="{path}"
+{exports}exec {interpreter} -S -s -B -P -m {main} {arguments} "$@"
+"""
+
+def quoted(text):
+    """A string as one word of a POSIX shell."""
+    return "'" + text.replace("'", "'\\''") + "'"
+
+def launch(ctx, deps, main, arguments = [], files = [], environment = {}):
+    """Writes a launcher and gathers what it needs.
+
+    Args:
+      ctx: the rule's context; the rule has the Python toolchain.
+      deps: list of Targets with archives.
+      main: string, the module to run.
+      arguments: list of strings.
+      files: list of Files that the program reads below its working directory.
+      environment: dict of strings, variables to set.
+
+    Returns:
+      A list with DefaultInfo: the executable and its runfiles.
+    """
+    runtime = _runtime(ctx)
+    infos = [dep[_ArchiveInfo] for dep in deps]
+    archives = depset(transitive = [info.archives for info in infos])
+    roots = depset(transitive = [info.import_roots for info in infos])
+    entries = ["$w/" + archive.short_path for archive in archives.to_list()]
+    entries += ["$runfiles/" + root for root in roots.to_list()]
+    interpreter = quoted(runtime.interpreter_path or "")
+    if runtime.interpreter:
+        interpreter = '"$w/{}"'.format(runtime.interpreter.short_path)
+    launcher = ctx.actions.declare_file(ctx.label.name)
+    ctx.actions.write(
+        launcher,
+        _LAUNCHER.format(
+            version = _version_text(runtime).replace("\n", " "),
+            workspace = ctx.workspace_name,
+            path = ":".join(entries),
+            exports = "".join([
+                "export {}={}\n".format(name, quoted(value))
+                for name, value in environment.items()
+            ]),
+            interpreter = interpreter,
+            main = main,
+            arguments = " ".join([quoted(argument) for argument in arguments]),
+        ),
+        is_executable = True,
+    )
+    runfiles = ctx.runfiles(
+        files = files,
+        transitive_files = depset(transitive = [archives, _interpreter_inputs(runtime)]),
+    )
+    return [DefaultInfo(
+        executable = launcher,
+        files = depset([launcher]),
+        runfiles = runfiles.merge_all([info.runfiles for info in infos]),
+    )]
+
+LAUNCH_ATTRIBUTES = {
+    "deps": attr.label_list(
+        aspects = [_archives],
+        doc = "Python libraries on the import path",
+        providers = [PyInfo],
+    ),
+}
+
+LAUNCH_TOOLCHAINS = [_TOOLCHAIN]
+
+def _program(ctx):
+    return launch(
+        ctx,
+        deps = ctx.attr.deps,
+        main = ctx.attr.main,
+        arguments = [ctx.expand_location(argument, ctx.attr.data) for argument in ctx.attr.arguments],
+        files = ctx.files.data,
+        environment = ctx.attr.environment,
+    )
+
+_PROGRAM_ATTRIBUTES = LAUNCH_ATTRIBUTES | {
+    "arguments": attr.string_list(doc = "arguments; $(rootpath LABEL) is expanded"),
+    "data": attr.label_list(allow_files = True, doc = "files that the program reads"),
+    "environment": attr.string_dict(doc = "variables to set"),
+    "main": attr.string(mandatory = True, doc = "the module to run, such as hardgate.cli"),
+}
+
+python_program = rule(
+    implementation = _program,
+    doc = "A Python module as an executable.",
+    attrs = _PROGRAM_ATTRIBUTES,
+    executable = True,
+    toolchains = LAUNCH_TOOLCHAINS,
+)
+
+python_module_test = rule(
+    implementation = _program,
+    doc = "A Python module as a test; it writes its own test.xml.",
+    attrs = _PROGRAM_ATTRIBUTES,
+    test = True,
+    toolchains = LAUNCH_TOOLCHAINS,
+)

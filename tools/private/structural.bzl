@@ -1,0 +1,63 @@
+"""Structural gates: a checker runs as a build action and writes a verdict, a test reads it."""
+
+load(":python.bzl", "LAUNCH_ATTRIBUTES", "LAUNCH_TOOLCHAINS", "launch")
+
+def _manifest_line(file):
+    return "{}\t{}".format(file.short_path, file.path)
+
+def _gate_verdict(ctx):
+    verdict = ctx.actions.declare_file(ctx.label.name + ".json")
+    entry = ctx.actions.declare_file(ctx.label.name + ".entry.json")
+    ctx.actions.write(entry, ctx.attr.entry)
+    manifest = ctx.actions.declare_file(ctx.label.name + ".manifest")
+    lines = ctx.actions.args()
+    lines.set_param_file_format("multiline")
+    lines.add_all(ctx.files.sources, map_each = _manifest_line, expand_directories = True, uniquify = True)
+    ctx.actions.write(manifest, lines)
+    arguments = ctx.actions.args()
+    arguments.add("--entry", entry)
+    arguments.add("--manifest", manifest)
+    arguments.add("--out", verdict)
+    if ctx.attr.counterexample:
+        arguments.add("--counterexample", ctx.attr.counterexample)
+    ctx.actions.run(
+        executable = ctx.executable.checker,
+        arguments = [arguments],
+        inputs = ctx.files.sources + [entry, manifest],
+        outputs = [verdict],
+        mnemonic = "GateCounterexample" if ctx.attr.counterexample else "GateCheck",
+        progress_message = "Checking %{label}",
+    )
+    return [DefaultInfo(files = depset([verdict]))]
+
+gate_verdict = rule(
+    implementation = _gate_verdict,
+    doc = "Runs a structural check over declared sources; a failing verdict still builds, a crash does not.",
+    attrs = {
+        "checker": attr.label(cfg = "exec", executable = True, mandatory = True),
+        "counterexample": attr.string(doc = "the defect to put in place, if any"),
+        "entry": attr.string(doc = "the registry entry as JSON", mandatory = True),
+        "sources": attr.label_list(allow_files = True),
+    },
+)
+
+def _gate_test(ctx):
+    arguments = list(ctx.attr.arguments)
+    files = list(ctx.files.data)
+    if ctx.attr.verdict:
+        arguments = [ctx.file.verdict.short_path] + arguments
+        files.append(ctx.file.verdict)
+    return launch(ctx, deps = ctx.attr.deps, main = ctx.attr.main, arguments = arguments, files = files)
+
+gate_test = rule(
+    implementation = _gate_test,
+    doc = "A gate, a counterexample or a case as a test; it writes verdict.json and test.xml itself.",
+    attrs = LAUNCH_ATTRIBUTES | {
+        "arguments": attr.string_list(),
+        "data": attr.label_list(allow_files = True, doc = "exactly the files that the test reads"),
+        "main": attr.string(mandatory = True, doc = "the module to run"),
+        "verdict": attr.label(allow_single_file = [".json"], doc = "a verdict made by a build action"),
+    },
+    test = True,
+    toolchains = LAUNCH_TOOLCHAINS,
+)
