@@ -1,0 +1,1 @@
+"""The kinds of gates: how each one is checked, and the processes that run the checks."""
