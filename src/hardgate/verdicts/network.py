@@ -19,7 +19,7 @@ NETWORK_ON = "network_on"
 NETWORK_UNKNOWN = "network_unknown"
 
 # Documentation addresses (RFC 5737, RFC 3849) and a reserved name (RFC 6761): nobody owns them.
-ATTEMPTS: tuple[str, ...] = ("tcp", "udp", "tcp_ipv6", "dns")
+ATTEMPTS: tuple[str, ...] = ("dns", "tcp", "tcp_ipv6", "udp")
 REACHED = "REACHED"
 
 # What a kernel or a sandbox answers at once when there is no way out. Anything else, a pending

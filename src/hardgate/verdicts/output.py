@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TextIO
 
 from hardgate.verdicts.text import indented, one_line, printable
-from hardgate.verdicts.verdict import CheckResult, Json, Verdict
+from hardgate.verdicts.verdict import PASS, CheckResult, Json, Verdict
 
 VERDICT_FILE = "verdict.json"
 RUN_FILE = "run.json"
@@ -90,12 +90,16 @@ def render(verdict: Verdict, *, repeat: str, excerpt: str = "") -> str:
 
 
 def junit_xml(verdict: Verdict, text: str, seconds: float) -> str:
-    """A JUnit file with one test case per check, and one for what belongs to no check."""
+    """A JUnit file with one test case per check, and one for what belongs to no check.
+
+    The checks of a counterexample are left out: there, a failed check is what should happen.
+    """
+    checks = verdict.checks if verdict.counterexample is None else ()
     cases = [
-        _junit_case(verdict.id, check.name, "" if check.outcome == "pass" else _render_check(check))
-        for check in verdict.checks
+        _junit_case(verdict.id, check.name, "" if check.outcome == PASS else _render_check(check))
+        for check in checks
     ]
-    failed_checks = len(verdict.failed_checks())
+    failed_checks = sum(check.outcome != PASS for check in checks)
     others_failed = not verdict.passed and (
         not failed_checks
         or bool(verdict.findings)

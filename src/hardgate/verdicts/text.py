@@ -9,7 +9,7 @@ ELISION = "... [{count} characters left out] ..."
 
 def _unsafe_characters() -> dict[int, str]:
     """Control, direction and other invisible characters -> a visible escape of each."""
-    points = [*range(0x00, 0x20), *range(0x7F, 0xA0), 0x061C, 0x180E, 0xFEFF, 0xFFFE, 0xFFFF]
+    points = [*range(0x20), *range(0x7F, 0xA0), 0x061C, 0x180E, 0xFEFF, 0xFFFE, 0xFFFF]
     points += [*range(0x200B, 0x2010), *range(0x2028, 0x202F), *range(0x2060, 0x2070)]
     table = {point: f"\\u{point:04x}" for point in points}
     table.update({point: f"\\x{point:02x}" for point in points if point < 0x100})

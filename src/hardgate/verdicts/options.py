@@ -1,4 +1,4 @@
-"""Reads the options of the lean runners.
+"""Reads the options of the processes that publish a verdict.
 
 These run once per test target. `argparse` alone would be a quarter of such a process's time, and
 the runners are started by generated targets with options of one shape: `--name value`.
