@@ -10,8 +10,8 @@ verdict passes, 1 it fails, 2 usage, 4 the file is no verdict. Imports the stand
 import sys
 from collections.abc import Sequence
 
+from hardgate.kinds.options import read_options
 from hardgate.verdicts.network import Probe, prove
-from hardgate.verdicts.options import read_options
 from hardgate.verdicts.output import Start, publish
 from hardgate.verdicts.verdict import VerdictError, from_json, with_network
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hardgate.verdicts.options import EXIT_USAGE, read_options
+from hardgate.kinds.options import EXIT_USAGE, read_options
 
 OPTIONS = {"case": "the case file", "repeat": "the command that repeats it"}
 GOOD = ["--case", "a.yaml", "--repeat", "bazel test //x"]
