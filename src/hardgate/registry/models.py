@@ -1,0 +1,113 @@
+"""The registry's entries as they stand in gates/<area>.yaml and gates/retired.yaml.
+
+A model checks one value at a time. What concerns several keys, several entries or the
+repository's milestone is checked in `hardgate.registry.rules`.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from hardgate.registry import grammar
+
+LARGEST_MILESTONE = 99
+LARGEST_COUNT = 1_000_000
+
+
+class Kind(str, Enum):
+    """How a gate is checked; docs/kinds/ has a page about each."""
+
+    CASE = "case"
+    PROPERTY = "property"
+    CORPUS = "corpus"
+    STRUCTURAL = "structural"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Counterexample(_Entry):
+    """A seeded defect that the gate must reject."""
+
+    name: grammar.Name = Field(
+        description="The function of this name in gates/defects/<area>.py, or the last folder of "
+        "`tree`. Unique within the gate."
+    )
+    reason: grammar.RuleName = Field(
+        description="The rule of the finding, or the name of the failed check, that has to reject "
+        "the defect."
+    )
+    tree: grammar.DefectFolder | None = Field(
+        default=None,
+        description="A folder of files laid over the workspace, instead of a function: "
+        "gates/defects/<area>/<name>.",
+    )
+
+
+class Gate(_Entry):
+    """One gate: a named, executable condition that blocks a milestone."""
+
+    id: grammar.GateId = Field(
+        description="gate.<area>.<slug>; the area is the stem of the file the entry stands in."
+    )
+    milestone: Annotated[int, Field(ge=0, le=LARGEST_MILESTONE)] = Field(
+        description="The first milestone at which the gate has to hold; until then it is pending."
+    )
+    kind: Kind = Field(description="How the gate is checked.")
+    spec: grammar.SpecAnchor = Field(
+        description="The heading under which a spec declares the gate: "
+        "docs/specs/<spec>.md#hard-gates."
+    )
+    statement: grammar.Statement = Field(description="What has to hold, as one can check it.")
+    check: grammar.Check | None = Field(
+        default=None,
+        description="gates/checks/<area>.py::<function>, or case:<case name> for the kind case. "
+        "Required once the gate is active.",
+    )
+    trials: Annotated[int, Field(ge=1, le=LARGEST_COUNT)] | None = Field(
+        default=None, description="Kind property: the least number of generated examples."
+    )
+    corpus: grammar.CorpusFolder | None = Field(
+        default=None, description="Kind corpus: the folder of the members, below evals/corpora."
+    )
+    minimum_members: Annotated[int, Field(ge=1, le=LARGEST_COUNT)] | None = Field(
+        default=None, description="Kind corpus: the least number of members."
+    )
+    sources: tuple[grammar.Label, ...] = Field(
+        default=(),
+        description="Kind structural: Bazel labels of the files the check reads. Required once "
+        "the gate is active.",
+    )
+    counterexamples: tuple[Counterexample, ...] = Field(
+        default=(),
+        description="The seeded defects the gate must reject. At least one once it is active.",
+    )
+    lowered: grammar.Reason | None = Field(
+        default=None,
+        description="Why a number of this entry is smaller, or its milestone later, than in the "
+        "revision before. A reason excuses one lowering: the next needs a new text.",
+    )
+
+    @property
+    def area(self) -> str:
+        """The second part of the id."""
+        return self.id.split(".")[1]
+
+    @property
+    def slug(self) -> str:
+        """The last part of the id."""
+        return self.id.split(".")[2]
+
+
+class RetiredGate(_Entry):
+    """A gate that was removed on purpose. Its id is never used again."""
+
+    id: grammar.GateId = Field(description="The id the gate was registered with.")
+    reason: grammar.Reason = Field(description="Why its promise no longer holds.")
