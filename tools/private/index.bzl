@@ -2,7 +2,7 @@
 
 _SCRIPT = Label("//tools/private:index.py")
 _LOCK = Label("//third_party:requirements.lock")
-_DOCUMENTS = ["problems", "safe_path", "strict_yaml", "tree", "__init__"]
+_STRICT_YAML = Label("//src:hardgate/documents/strict_yaml.py")
 
 def _python(repository_ctx):
     found = repository_ctx.os.environ.get("HARDGATE_PYTHON") or repository_ctx.which("python3")
@@ -24,17 +24,14 @@ def _gates_index(repository_ctx):
             ) + "Make it, or correct the attribute of gates.declare.")
         repository_ctx.watch_tree(path)
     repository_ctx.watch(_SCRIPT)
-    source = None
-    for module in _DOCUMENTS:
-        label = Label("//src:hardgate/documents/{}.py".format(module))
-        repository_ctx.watch(label)
-        source = repository_ctx.path(label).dirname.dirname.dirname
+    documents = repository_ctx.path(_STRICT_YAML).dirname
+    repository_ctx.watch_tree(documents)
     result = repository_ctx.execute([
         _python(repository_ctx),
         "-I",
         "-B",
         repository_ctx.path(_SCRIPT),
-        "--source=" + str(source),
+        "--source=" + str(documents.dirname.dirname),
         "--lock=" + str(repository_ctx.path(_LOCK)),
         "--root=" + str(root),
         "--gates=" + repository_ctx.attr.gates,

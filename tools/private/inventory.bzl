@@ -1,26 +1,29 @@
 """The gate inventory as a file, made by a query when it is built."""
 
-_INVENTORY = Label("//src:hardgate_inventory_program")
+_PROGRAM = Label("//src:hardgate_inventory_program")
 
-def gate_inventory(name, suite):
-    """Makes NAME.json, a row for each gate target, of a genquery over a suite.
+def gate_inventory(name, entries):
+    """Makes NAME.json, a row for each gate, of a genquery over the gates' entries.
 
     Args:
       name: the target's name.
-      suite: label of the test_suite that lists every gate target.
+      entries: list of strings, the names of the gate_entry targets.
     """
-    label = "//{}{}".format(native.package_name(), suite)
+    native.filegroup(
+        name = name + "_entries",
+        srcs = entries,
+    )
+    scope = "//{}:{}_entries".format(native.package_name(), name)
     native.genquery(
         name = name + "_query",
-        expression = "attr(tags, '[\\[ ]gate[,\\]]', tests({}))".format(label),
+        expression = "kind('gate_entry rule', deps({}))".format(scope),
         opts = ["--output=xml"],
-        scope = [label],
-        tags = ["manual"],
+        scope = [scope],
     )
     native.genrule(
         name = name,
         srcs = [":{}_query".format(name)],
         outs = [name + ".json"],
-        cmd = "$(execpath {}) $(SRCS) > $@".format(_INVENTORY),
-        tools = [_INVENTORY],
+        cmd = "$(execpath {}) $(SRCS) > $@".format(_PROGRAM),
+        tools = [_PROGRAM],
     )

@@ -5,10 +5,31 @@ load(":python.bzl", "LAUNCH_ATTRIBUTES", "LAUNCH_TOOLCHAINS", "launch")
 def _manifest_line(file):
     return "{}\t{}".format(file.short_path, file.path)
 
+def _gate_entry(ctx):
+    entry = ctx.actions.declare_file(ctx.label.name + ".json")
+    ctx.actions.write(entry, ctx.attr.entry)
+    return [DefaultInfo(files = depset([entry]))]
+
+gate_entry = rule(
+    implementation = _gate_entry,
+    doc = "A gate's registry entry as a file; the inventory is a query over these.",
+    attrs = {
+        "area": attr.string(mandatory = True),
+        "check": attr.string(),
+        "counterexamples": attr.string_list(doc = "their names"),
+        "declared_at": attr.string(mandatory = True, doc = "path:line of the registry entry"),
+        "entry": attr.string(mandatory = True, doc = "the registry entry as JSON"),
+        "gate_id": attr.string(mandatory = True),
+        "kind": attr.string(mandatory = True),
+        "milestone": attr.int(mandatory = True),
+        "spec": attr.string(),
+        "target": attr.string(mandatory = True, doc = "label of the gate's test"),
+    },
+)
+
 def _gate_verdict(ctx):
     verdict = ctx.actions.declare_file(ctx.label.name + ".json")
-    entry = ctx.actions.declare_file(ctx.label.name + ".entry.json")
-    ctx.actions.write(entry, ctx.attr.entry)
+    entry = ctx.file.entry
     manifest = ctx.actions.declare_file(ctx.label.name + ".manifest")
     lines = ctx.actions.args()
     lines.set_param_file_format("multiline")
@@ -36,7 +57,7 @@ gate_verdict = rule(
     attrs = {
         "checker": attr.label(cfg = "exec", executable = True, mandatory = True),
         "counterexample": attr.string(doc = "the defect to put in place, if any"),
-        "entry": attr.string(doc = "the registry entry as JSON", mandatory = True),
+        "entry": attr.label(allow_single_file = [".json"], doc = "the gate_entry", mandatory = True),
         "sources": attr.label_list(allow_files = True),
     },
 )

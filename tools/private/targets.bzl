@@ -4,7 +4,7 @@ load("@rules_python//python:defs.bzl", "py_library")
 load(":inventory.bzl", "gate_inventory")
 load(":milestone.bzl", "milestone_settings", "pending_before")
 load(":python.bzl", "python_program")
-load(":structural.bzl", "gate_test", "gate_verdict")
+load(":structural.bzl", "gate_entry", "gate_test", "gate_verdict")
 
 _VERDICT_TEST = Label("//src:hardgate_verdict_test")
 _STRUCTURAL = Label("//src:hardgate_structural")
@@ -22,14 +22,13 @@ def _tags(noun, entry, more = []):
 def _gate_tags(entry, more = []):
     return _tags("gate", entry, ["kind:" + entry["kind"], "area:" + entry["area"]] + more)
 
-def _refused(name, message, arguments = [], **attributes):
+def _refused(name, message, id, kind = "structural", milestone = 0, **attributes):
     """A target that fails with a message: there is nothing that it could run."""
+    label = "//{}:{}".format(native.package_name(), name)
     gate_test(
         name = name,
-        arguments = ["--message", message, "--repeat", "bazel test //{}:{}".format(
-            native.package_name(),
-            name,
-        )] + arguments,
+        arguments = ["--id", id, "--kind", kind, "--milestone", str(milestone)] +
+                    ["--message", message, "--repeat", "bazel test " + label],
         deps = [Label("//src:hardgate_refused")],
         main = "hardgate.kinds.refused",
         size = "small",
@@ -84,7 +83,7 @@ def _structural_test(name, entry, counterexample, compatible):
         name = name + ".verdict",
         checker = checker,
         counterexample = counterexample["name"] if counterexample else "",
-        entry = json.encode(entry),
+        entry = ":{}/{}.entry".format(entry["area"], entry["slug"]),
         sources = sources,
         tags = ["manual"],
         target_compatible_with = compatible,
@@ -105,14 +104,29 @@ def _gate(index, entry):
     name = "{}/{}".format(entry["area"], entry["slug"])
     compatible = pending_before(index.gates_package, entry["milestone"])
     pending = ["pending"] if entry["milestone"] > index.milestone else []
+    gate_entry(
+        name = name + ".entry",
+        area = entry["area"],
+        check = entry.get("check") or "",
+        counterexamples = [one["name"] for one in entry.get("counterexamples") or []],
+        declared_at = "{}:{}".format(entry["path"], entry["line"]),
+        entry = json.encode(entry),
+        gate_id = entry["id"],
+        kind = entry["kind"],
+        milestone = entry["milestone"],
+        spec = entry.get("spec") or "",
+        target = "//{}:{}".format(native.package_name(), name),
+    )
     if entry["kind"] != "structural" or not entry.get("check"):
         reason = "no check is registered"
         if entry.get("check"):
             reason = "gates of kind {} have no runner in this version".format(entry["kind"])
         _refused(
             name,
-            "{}:{}: {}: {}".format(entry["path"], entry["line"], entry["id"], reason),
-            arguments = ["--id", entry["id"], "--milestone", str(entry["milestone"]), "--kind", entry["kind"]],
+            "{}:{}: {}".format(entry["path"], entry["line"], reason),
+            id = entry["id"],
+            kind = entry["kind"],
+            milestone = entry["milestone"],
             tags = _gate_tags(entry, pending),
             target_compatible_with = compatible,
         )
@@ -156,14 +170,17 @@ def hardgate_gates(name, index, check_deps = {}):
     everything = [one for names in by_milestone.values() for one in names]
     for fault in index.invalid:
         target = "invalid/" + fault["name"]
-        _refused(target, fault["message"], tags = ["gate", "invalid"])
+        _refused(target, fault["message"], id = target, tags = ["gate", "invalid"])
         everything.append(target)
     if everything:
         native.test_suite(name = "all", tests = everything)
-        gate_inventory(name = "inventory", suite = ":all")
+    gate_inventory(
+        name = "inventory",
+        entries = ["{}/{}.entry".format(entry["area"], entry["slug"]) for entry in index.gates],
+    )
     python_program(
         name = "report",
-        arguments = ["--gates", index.gates_package, "--evals", index.evals_package],
+        arguments = ["--gates", index.gates_package],
         deps = [_REPORT],
         main = "hardgate.report",
     )

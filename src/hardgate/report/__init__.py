@@ -1,0 +1,1 @@
+"""The gates report: what ran, compared with the registry, set against set."""
