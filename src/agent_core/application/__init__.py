@@ -1,0 +1,1 @@
+"""What the runtime does: submit, loop, tool pipeline, finalize. It knows ports, no adapters."""

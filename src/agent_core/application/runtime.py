@@ -1,0 +1,125 @@
+"""The runtime's service surface: open a session, submit a message, run it, look at what happened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from agent_core.application.executor import RunExecutor
+from agent_core.application.journal import Journal
+from agent_core.domain.errors import SessionBusy
+from agent_core.domain.events import Event, EventType
+from agent_core.domain.invocations import ToolInvocation
+from agent_core.domain.runs import Run, RunLimits, RunStatus
+from agent_core.domain.sessions import Principal, Session
+from agent_core.ports.determinism import Clock, IdFactory
+from agent_core.ports.persistence import UnitOfWorkFactory
+from agent_core.ports.tools import ToolRegistry
+
+
+class Runtime:
+    """Made by `agent_core.bootstrap`. Every method may be used from any one event loop."""
+
+    def __init__(
+        self,
+        *,
+        units: UnitOfWorkFactory,
+        clock: Clock,
+        ids: IdFactory,
+        journal: Journal,
+        registry: ToolRegistry,
+        executor: RunExecutor,
+    ) -> None:
+        self._units = units
+        self._clock = clock
+        self._ids = ids
+        self._journal = journal
+        self._registry = registry
+        self._executor = executor
+
+    async def open_session(
+        self, principal: Principal, tool_names: Iterable[str] | None = None
+    ) -> Session:
+        """Open a conversation whose runs may use `tool_names`; None means every tool.
+
+        Raises `ValueError` that lists the names which are not registered.
+        """
+        registered = self._registry.names()
+        pinned = registered if tool_names is None else tuple(sorted(set(tool_names)))
+        unknown = [name for name in pinned if name not in registered]
+        if unknown:
+            raise ValueError(
+                f"not registered: {', '.join(unknown)}; registered: {', '.join(registered)}"
+            )
+        session = Session(self._ids.new_id(), principal, pinned, self._clock.now())
+        async with self._units() as unit:
+            await unit.sessions.add(session)
+            await self._journal.record_principal(
+                unit, session, None, EventType.SESSION_CREATED, {"tool_names": list(pinned)}
+            )
+        return session
+
+    async def submit(self, session_id: str, text: str, limits: RunLimits | None = None) -> str:
+        """Queue a run that answers `text`; returns its id.
+
+        Raises `NotFound` for the session, `ValueError` for an empty text, and `SessionBusy`
+        while another run of the session has not ended.
+        """
+        if not text.strip():
+            raise ValueError("a message has a text")
+        async with self._units() as unit:
+            session = await unit.sessions.get(session_id)
+            earlier = await unit.runs.list_for_session(session_id)
+            if any(not run.status.is_terminal for run in earlier):
+                raise SessionBusy(session_id)
+            run = Run(
+                id=self._ids.new_id(),
+                session_id=session_id,
+                principal_id=session.principal.id,
+                principal_scopes=session.principal.scopes,
+                status=RunStatus.QUEUED,
+                limits=limits or RunLimits(),
+                created_at=self._clock.now(),
+            )
+            await unit.runs.add(run)
+            for event_type, payload in (
+                (EventType.USER_MESSAGE_CREATED, {"text": text}),
+                (EventType.RUN_QUEUED, {}),
+            ):
+                await self._journal.record_principal(unit, session, run.id, event_type, payload)
+        return run.id
+
+    async def run_until_terminal(self, run_id: str) -> Run:
+        """Execute a queued run to its end and return it.
+
+        Raises `NotFound`, and `StaleState` for a run that is not queued. If the runtime itself
+        breaks, the run ends as `internal_error` and the error is raised.
+        """
+        return await self._executor.execute(run_id)
+
+    async def run(self, run_id: str) -> Run:
+        async with self._units() as unit:
+            return await unit.runs.get(run_id)
+
+    async def events(self, session_id: str) -> tuple[Event, ...]:
+        """The session's events by sequence. Raises `NotFound`."""
+        async with self._units() as unit:
+            await unit.sessions.get(session_id)
+            return await unit.events.list_for_session(session_id)
+
+    async def invocations(self, run_id: str) -> tuple[ToolInvocation, ...]:
+        """The run's tool invocations in the order of their proposal. Raises `NotFound`."""
+        async with self._units() as unit:
+            await unit.runs.get(run_id)
+            return await unit.invocations.list_for_run(run_id)
+
+    async def final_text(self, run_id: str) -> str | None:
+        """The answer of a completed run; None while there is none. Raises `NotFound`."""
+        async with self._units() as unit:
+            run = await unit.runs.get(run_id)
+            for event in reversed(await unit.events.list_for_session(run.session_id)):
+                if (
+                    event.run_id == run_id
+                    and event.event_type is EventType.ASSISTANT_MESSAGE_COMPLETED
+                ):
+                    return str(event.payload["text"])
+        return None

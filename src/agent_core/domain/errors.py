@@ -1,0 +1,35 @@
+"""Errors that application and adapters share."""
+
+from __future__ import annotations
+
+
+class AgentCoreError(Exception):
+    """Base of every error that this runtime raises on purpose."""
+
+
+class NotFound(AgentCoreError):
+    """A record with this id does not exist."""
+
+
+class AlreadyExists(AgentCoreError):
+    """A record with this id, or with this unique key, is stored already."""
+
+
+class StaleState(AgentCoreError):
+    """A guarded write found the stored record in another state than the writer expected."""
+
+
+class ConcurrencyConflict(AgentCoreError):
+    """The same tool call is being executed elsewhere; its outcome is not known yet."""
+
+
+class SessionBusy(AgentCoreError):
+    """The session has a run that has not ended; a session runs one at a time."""
+
+
+class RegistrationError(AgentCoreError):
+    """Tools that may not be registered. `problems` names every broken rule of every tool."""
+
+    def __init__(self, problems: tuple[str, ...]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = problems

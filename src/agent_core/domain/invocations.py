@@ -1,0 +1,99 @@
+"""Tool invocations: the durable record of one proposed call."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+from typing import NamedTuple
+
+from agent_core.domain.canonical import JsonObject, sha256_hex
+from agent_core.domain.outcomes import ToolOutcome
+from agent_core.domain.tools import IdempotencyClass, RiskLevel, SideEffectClass, ToolResult
+from agent_core.domain.trust import TrustLevel
+
+_KEY_VERSION = "1"
+
+
+class InvocationStatus(StrEnum):
+    PROPOSED = "PROPOSED"
+    AUTHORIZED = "AUTHORIZED"
+    WAITING_FOR_APPROVAL = "WAITING_FOR_APPROVAL"
+    RUNNING = "RUNNING"
+    SUCCEEDED = "SUCCEEDED"
+    FAILED = "FAILED"
+    DENIED = "DENIED"
+    UNCERTAIN = "UNCERTAIN"
+
+    @property
+    def is_terminal(self) -> bool:
+        return not _TRANSITIONS[self]
+
+    def can_become(self, following: InvocationStatus) -> bool:
+        return following in _TRANSITIONS[self]
+
+
+_S = InvocationStatus
+_TRANSITIONS: dict[InvocationStatus, frozenset[InvocationStatus]] = {
+    _S.PROPOSED: frozenset({_S.AUTHORIZED, _S.WAITING_FOR_APPROVAL, _S.FAILED, _S.DENIED}),
+    _S.WAITING_FOR_APPROVAL: frozenset({_S.AUTHORIZED, _S.DENIED}),
+    _S.AUTHORIZED: frozenset({_S.RUNNING, _S.DENIED}),
+    _S.RUNNING: frozenset({_S.SUCCEEDED, _S.FAILED, _S.UNCERTAIN}),
+    _S.SUCCEEDED: frozenset(),
+    _S.FAILED: frozenset(),
+    _S.DENIED: frozenset(),
+    _S.UNCERTAIN: frozenset(),
+}
+
+
+class ToolInvocation(NamedTuple):
+    """One proposed call and what became of it.
+
+    What the registry knows about the tool (`tool_version` and the classes) is a snapshot; it is
+    empty or None for a name that was not resolved. `arguments` are the proposed ones, replaced
+    by the normalized ones from the moment `normalized_arguments_hash` is set. `idempotency_key`
+    is unique; see `idempotency_key`. `started_at` is None for a call that never ran.
+    """
+
+    id: str
+    run_id: str
+    step_number: int
+    call_id: str
+    tool_name: str
+    arguments: JsonObject
+    origin_trust: TrustLevel
+    status: InvocationStatus
+    created_at: datetime
+    tool_version: str = ""
+    side_effect: SideEffectClass | None = None
+    risk: RiskLevel | None = None
+    idempotency: IdempotencyClass | None = None
+    normalized_arguments_hash: str | None = None
+    idempotency_key: str = ""
+    policy_version: str | None = None
+    outcome: ToolOutcome | None = None
+    result: ToolResult | None = None
+    output_bytes: int = 0
+    started_at: datetime | None = None
+    completed_at: datetime | None = None
+
+
+def idempotency_key(invocation: ToolInvocation) -> str:
+    """The identity of a call within its run: 64 hexadecimal digits.
+
+    The same call proposed again at the same step has the same key, whatever attempt of the run
+    or of the model proposes it. A call that was refused before its arguments were normalized
+    has the empty hash.
+    """
+    return sha256_hex(
+        "\0".join(
+            (
+                _KEY_VERSION,
+                invocation.run_id,
+                str(invocation.step_number),
+                invocation.call_id,
+                invocation.tool_name,
+                invocation.tool_version,
+                invocation.normalized_arguments_hash or "",
+            )
+        )
+    )

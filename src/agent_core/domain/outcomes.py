@@ -1,0 +1,89 @@
+"""What the model is told about a tool call: six fields, and one message per reason code."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+from agent_core.domain.tools import SideEffectClass
+
+
+class OutcomeStatus(StrEnum):
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    DENIED = "denied"
+    UNAVAILABLE = "unavailable"
+    UNCERTAIN = "uncertain"
+
+
+class Remediation(StrEnum):
+    """What the model can do about an outcome."""
+
+    NONE = "none"
+    REQUEST_APPROVAL = "request_approval"
+    MODIFY_ARGUMENTS = "modify_arguments"
+
+
+class ToolOutcome(NamedTuple):
+    """The outcome of one proposed call (see docs/specs/tool_system.md).
+
+    `action` is the name of the proposed tool. `message` is the fixed text of `reason_code`:
+    nothing is ever interpolated, so no text from outside can reach it. `retryable`: whether the
+    same call may succeed later.
+    """
+
+    status: OutcomeStatus
+    action: str
+    reason_code: str
+    message: str
+    retryable: bool
+    remediation: Remediation
+
+
+class ReasonEntry(NamedTuple):
+    message: str
+    retryable: bool = False
+    remediation: Remediation = Remediation.NONE
+
+
+def _modify(message: str) -> ReasonEntry:
+    return ReasonEntry(message, remediation=Remediation.MODIFY_ARGUMENTS)
+
+
+_ARGUMENT_CODES = {
+    "syntax": _modify("The expression is not well formed."),
+    "unknown_name": _modify("The expression uses a name that is not a function or constant."),
+    "arity": _modify("A function has the wrong number of arguments."),
+    "domain": _modify("A function or operator is not defined for one of its operands."),
+    "division_by_zero": _modify("The expression divides by zero."),
+    "result_out_of_range": _modify("A value is too large or too small to be represented."),
+    "expression_too_long": _modify("The expression has too many characters or tokens."),
+    "expression_too_deep": _modify("The expression is nested too deeply."),
+}
+
+REASONS: dict[str, ReasonEntry] = {
+    "tool.succeeded": ReasonEntry("The tool completed."),
+    "tool.arguments_malformed": _modify("The arguments are not a JSON object."),
+    "tool.arguments_invalid": _modify("The arguments do not match the input schema of the tool."),
+    "tool.timeout": ReasonEntry("The tool did not finish in time.", retryable=True),
+    "tool.output_too_large": _modify("The tool produced more output than it is allowed to."),
+    "tool.output_invalid": ReasonEntry("The tool produced output that it did not declare."),
+    "tool.internal_error": ReasonEntry("The tool failed for a reason of its own."),
+    "policy.scope.missing": ReasonEntry("A permission that the tool requires is missing."),
+    "policy.matrix.unknown_tool": ReasonEntry("No tool of this name is available."),
+    **{f"tool.invalid_arguments.{code}": entry for code, entry in _ARGUMENT_CODES.items()},
+    **{
+        f"policy.matrix.{side_effect}": ReasonEntry("The policy does not allow this action.")
+        for side_effect in SideEffectClass
+        if side_effect is not SideEffectClass.NONE
+    },
+}
+"""Every reason code an outcome can carry, with its message and what can be done about it."""
+
+
+def make_outcome(status: OutcomeStatus, action: str, reason_code: str) -> ToolOutcome:
+    """The outcome for `reason_code`, completed from the table. `KeyError` for an unknown code."""
+    entry = REASONS[reason_code]
+    return ToolOutcome(
+        status, action, reason_code, entry.message, entry.retryable, entry.remediation
+    )

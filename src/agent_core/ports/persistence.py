@@ -1,0 +1,50 @@
+"""Units of work: several writes that happen together or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import TracebackType
+from typing import Protocol, Self, TypeAlias
+
+from agent_core.ports.repositories import (
+    CheckpointRepository,
+    EventRepository,
+    RunRepository,
+    SessionRepository,
+    ToolInvocationRepository,
+)
+
+
+class UnitOfWork(Protocol):
+    """One transaction. Leaving the context normally commits; an error undoes every write in it.
+
+    Nothing may wait for a model, a tool or anything else outside while one is open.
+    """
+
+    @property
+    def sessions(self) -> SessionRepository: ...
+
+    @property
+    def runs(self) -> RunRepository: ...
+
+    @property
+    def events(self) -> EventRepository: ...
+
+    @property
+    def invocations(self) -> ToolInvocationRepository: ...
+
+    @property
+    def checkpoints(self) -> CheckpointRepository: ...
+
+    async def __aenter__(self) -> Self: ...
+
+    async def __aexit__(
+        self,
+        error_type: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None: ...
+
+
+UnitOfWorkFactory: TypeAlias = Callable[[], UnitOfWork]
+"""Gives a unit of work that has not been entered yet; all of them see the same store."""

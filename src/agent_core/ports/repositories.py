@@ -1,0 +1,91 @@
+"""Where records are kept.
+
+A `get` raises `NotFound`. A write takes effect when the unit of work it belongs to ends without
+an error. Collections are returned in the order that each method names, never in a store's own.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from agent_core.domain.checkpoints import Checkpoint
+from agent_core.domain.events import Event, NewEvent
+from agent_core.domain.invocations import InvocationStatus, ToolInvocation
+from agent_core.domain.runs import Run, RunStatus
+from agent_core.domain.sessions import Session
+
+
+class SessionRepository(Protocol):
+    async def add(self, session: Session) -> None:
+        """Store a new session. `AlreadyExists` for an id that is taken."""
+        ...
+
+    async def get(self, session_id: str) -> Session: ...
+
+
+class RunRepository(Protocol):
+    async def add(self, run: Run) -> None:
+        """Store a new run. `AlreadyExists` for an id that is taken."""
+        ...
+
+    async def get(self, run_id: str) -> Run: ...
+
+    async def list_for_session(self, session_id: str) -> tuple[Run, ...]:
+        """The runs of a session by id, which is the order of their creation."""
+        ...
+
+    async def update(self, run: Run, expected: RunStatus) -> None:
+        """Replace the stored run if it is still in `expected`.
+
+        `StaleState` if it is in another status, and for a change of status that the rules of
+        `RunStatus` do not have; nothing is written then.
+        """
+        ...
+
+
+class EventRepository(Protocol):
+    """The event log: append and read, nothing else."""
+
+    async def append(self, event: NewEvent) -> Event:
+        """Store an event under the next sequence of its session, counted from 1.
+
+        `AlreadyExists` for an id that is taken; `ValueError` for a payload that is not JSON.
+        What the caller does to the payload afterwards does not reach the log.
+        """
+        ...
+
+    async def list_for_session(self, session_id: str, after: int = 0) -> tuple[Event, ...]:
+        """The events with a sequence above `after`, by sequence; none for an unknown session."""
+        ...
+
+
+class ToolInvocationRepository(Protocol):
+    async def add(self, invocation: ToolInvocation) -> None:
+        """Store a new invocation. `AlreadyExists` for an id or idempotency key that is taken."""
+        ...
+
+    async def find_by_key(self, idempotency_key: str) -> ToolInvocation | None:
+        """The invocation that has this key, if there is one."""
+        ...
+
+    async def list_for_run(self, run_id: str) -> tuple[ToolInvocation, ...]:
+        """The invocations of a run by id, which is the order of their proposal."""
+        ...
+
+    async def update(self, invocation: ToolInvocation, expected: InvocationStatus) -> None:
+        """Replace the stored invocation if it is still in `expected`.
+
+        `StaleState` if it is in another status, and for a change of status that the rules of
+        `InvocationStatus` do not have; nothing is written then.
+        """
+        ...
+
+
+class CheckpointRepository(Protocol):
+    async def add(self, checkpoint: Checkpoint) -> None:
+        """Store a checkpoint. `AlreadyExists` for a version that the run has already."""
+        ...
+
+    async def latest(self, run_id: str) -> Checkpoint | None:
+        """The checkpoint of the run with the highest version, if there is one."""
+        ...
