@@ -12,8 +12,8 @@ _TOOLCHAIN = "@bazel_tools//tools/python:toolchain_type"
 _ArchiveInfo = provider(
     doc = "What a library adds to the import path of a program.",
     fields = {
-        "archives": "depset of Files: zip archives of compiled sources",
-        "import_roots": "depset of strings: folders below the runfiles root",
+        "archive": "File: compiled sources of the library and all it depends on; None where there are none",
+        "import_roots": "depset of strings: folders of distributions, below the runfiles root",
         "runfiles": "runfiles of distributions and data",
     },
 )
@@ -27,7 +27,7 @@ def _interpreter_inputs(runtime):
 def _version_text(runtime):
     # In the arguments of each action and in each launcher: a result made by one interpreter is
     # never taken from a cache for another.
-    return "{} {}".format(getattr(runtime, "interpreter_version_info", ""), runtime.stub_shebang)
+    return "{} {}".format(getattr(runtime, "interpreter_version_info", ""), runtime.stub_shebang).replace("\n", " ")
 
 def _is_compiled_here(label):
     return label.repo_name in ("", Label("//tools").repo_name)
@@ -43,27 +43,29 @@ def _package_path(file):
     path = file.short_path
     return path.split("/", 2)[2] if path.startswith("../") else path
 
-def _compile(target, ctx, sources):
-    """Compiles the sources of one library into one archive."""
-    package = target.label.package
-    roots = []
-    for entry in ctx.rule.attr.imports:
-        root = package if entry == "." else "/".join([part for part in [package, entry] if part])
-        roots.append(root)
-    archive = ctx.actions.declare_file(target.label.name + ".pyz")
+def _write_archive(ctx, name, infos, compiler, sources = [], roots = []):
+    """One archive of some libraries' archives and of sources; None of nothing."""
+    archives = {info.archive: True for info in infos if info.archive}
+    if not sources and len(archives) < 2:
+        return archives.keys()[0] if archives else None
+    archive = ctx.actions.declare_file(name + ".pyz")
     runtime = _runtime(ctx)
     arguments = ctx.actions.args()
+    arguments.set_param_file_format("multiline")
+    arguments.use_param_file("@%s", use_always = True)
     arguments.add(_version_text(runtime))
     arguments.add(archive)
+    arguments.add_all(archives.keys(), before_each = "--archive")
     for file in sources:
         path = _package_path(file)
-        arguments.add(_strip(path, roots))
-        arguments.add(path)
-        arguments.add(file)
+        arguments.add_all(["--source", _strip(path, roots), path, file])
     ctx.actions.run(
         executable = runtime.interpreter or runtime.interpreter_path,
-        arguments = ["-I", "-S", "-B", ctx.file._compile.path, arguments],
-        inputs = depset(sources + [ctx.file._compile], transitive = [_interpreter_inputs(runtime)]),
+        arguments = ["-I", "-S", "-B", compiler.path, arguments],
+        inputs = depset(
+            sources + archives.keys() + [compiler],
+            transitive = [_interpreter_inputs(runtime)],
+        ),
         outputs = [archive],
         mnemonic = "PyArchive",
         progress_message = "Compiling %{label}",
@@ -76,10 +78,15 @@ def _archive_aspect(target, ctx):
     below = [dep[_ArchiveInfo] for dep in getattr(ctx.rule.attr, "deps", []) if _ArchiveInfo in dep]
     if not _is_compiled_here(target.label):
         return [_ArchiveInfo(
-            archives = depset(),
+            archive = None,
             import_roots = target[PyInfo].imports,
             runfiles = target[DefaultInfo].default_runfiles,
         )]
+    package = target.label.package
+    roots = [
+        package if entry == "." else "/".join([part for part in [package, entry] if part])
+        for entry in ctx.rule.attr.imports
+    ]
     sources = [
         file
         for source in ctx.rule.attr.srcs
@@ -88,20 +95,21 @@ def _archive_aspect(target, ctx):
     ]
     data = [entry[DefaultInfo].files for entry in ctx.rule.attr.data]
     return [_ArchiveInfo(
-        archives = depset(
-            [_compile(target, ctx, sources)] if sources else [],
-            transitive = [info.archives for info in below],
-        ),
+        archive = _write_archive(ctx, target.label.name, below, ctx.file._compiler, sources, roots),
         import_roots = depset(transitive = [info.import_roots for info in below]),
         runfiles = ctx.runfiles(transitive_files = depset(transitive = data))
             .merge_all([info.runfiles for info in below]),
     )]
 
+_COMPILER = {
+    "_compiler": attr.label(allow_single_file = True, default = Label("//tools/private:compile.py")),
+}
+
 _archives = aspect(
     implementation = _archive_aspect,
     doc = "Compiles each library of this repository into one archive.",
     attr_aspects = ["deps"],
-    attrs = {"_compile": attr.label(default = Label("//tools/private:compile.py"), allow_single_file = True)},
+    attrs = _COMPILER,
     toolchains = [_TOOLCHAIN],
 )
 
@@ -136,9 +144,9 @@ def launch(ctx, deps, main, arguments = [], files = [], environment = {}):
     """
     runtime = _runtime(ctx)
     infos = [dep[_ArchiveInfo] for dep in deps]
-    archives = depset(transitive = [info.archives for info in infos])
+    archive = _write_archive(ctx, ctx.label.name, infos, ctx.file._compiler)
     roots = depset(transitive = [info.import_roots for info in infos])
-    entries = ["$w/" + archive.short_path for archive in archives.to_list()]
+    entries = ["$w/" + archive.short_path] if archive else []
     entries += ["$runfiles/" + root for root in roots.to_list()]
     interpreter = quoted(runtime.interpreter_path or "")
     if runtime.interpreter:
@@ -147,7 +155,7 @@ def launch(ctx, deps, main, arguments = [], files = [], environment = {}):
     ctx.actions.write(
         launcher,
         _LAUNCHER.format(
-            version = _version_text(runtime).replace("\n", " "),
+            version = _version_text(runtime),
             workspace = ctx.workspace_name,
             path = ":".join(entries),
             exports = "".join([
@@ -161,8 +169,8 @@ def launch(ctx, deps, main, arguments = [], files = [], environment = {}):
         is_executable = True,
     )
     runfiles = ctx.runfiles(
-        files = files,
-        transitive_files = depset(transitive = [archives, _interpreter_inputs(runtime)]),
+        files = files + ([archive] if archive else []),
+        transitive_files = _interpreter_inputs(runtime),
     )
     return [DefaultInfo(
         executable = launcher,
@@ -170,7 +178,7 @@ def launch(ctx, deps, main, arguments = [], files = [], environment = {}):
         runfiles = runfiles.merge_all([info.runfiles for info in infos]),
     )]
 
-LAUNCH_ATTRIBUTES = {
+LAUNCH_ATTRIBUTES = _COMPILER | {
     "deps": attr.label_list(
         aspects = [_archives],
         doc = "Python libraries on the import path",

@@ -4,7 +4,6 @@ _DESCRIBE = "; ".join([
     "import sys",
     "print(sys.executable)",
     "print('%d.%d' % sys.version_info[:2])",
-    "print(sys.version_info[2])",
     "print(sys.version.replace(chr(10), ' '))",
 ])
 
@@ -17,7 +16,6 @@ package(default_visibility = ["//visibility:public"])
 py_runtime(
     name = "runtime",
     interpreter_path = {executable},
-    interpreter_version_info = {version_info},
     python_version = "PY3",
     # The second line makes the interpreter's build part of every target's inputs.
     stub_shebang = {shebang},
@@ -43,7 +41,7 @@ def find_python(repository_ctx, minor):
       minor: string, the version asked for, such as "3.11".
 
     Returns:
-      A struct with executable (path), minor ("3.11"), micro (7) and full (sys.version), all strings.
+      A struct with executable (path), minor ("3.11") and full (sys.version), all strings.
     """
     wanted = repository_ctx.os.environ.get("HARDGATE_PYTHON")
     found = wanted or repository_ctx.which("python" + minor) or repository_ctx.which("python3")
@@ -52,7 +50,7 @@ def find_python(repository_ctx, minor):
     result = repository_ctx.execute([str(found), "-I", "-c", _DESCRIBE])
     if result.return_code:
         fail("{} did not start:\n{}".format(found, result.stderr))
-    executable, version, micro, full = result.stdout.strip().split("\n")
+    executable, version, full = result.stdout.strip().split("\n")
     if version != minor:
         fail("Python {} is needed and {} is {}. Set HARDGATE_PYTHON to a Python {}.".format(
             minor,
@@ -60,14 +58,12 @@ def find_python(repository_ctx, minor):
             version,
             minor,
         ))
-    return struct(executable = executable, minor = version, micro = micro, full = full)
+    return struct(executable = executable, minor = version, full = full)
 
 def _host_python(repository_ctx):
     python = find_python(repository_ctx, repository_ctx.attr.version)
-    major, minor = python.minor.split(".")
     repository_ctx.file("BUILD.bazel", _BUILD.format(
         executable = repr(python.executable),
-        version_info = repr({"major": major, "minor": minor, "micro": python.micro}),
         shebang = repr("#!{}\n# {}".format(python.executable, python.full)),
     ))
 
