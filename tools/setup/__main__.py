@@ -1,9 +1,9 @@
-"""Entry point of `bazelw`: `python3 tools/setup start|doctor WORKSPACE CACHE [ARGUMENT...]`."""
+"""Entry point of `bazelw`; tools/setup/command.py says what it takes."""
 
 import sys
 from pathlib import Path
 
-# A folder is started as a script, so only the folder itself is importable.
+# A folder started as a program has only itself on the import path.
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tools.setup import command  # noqa: E402

@@ -1,4 +1,4 @@
-"""How Bazel is started, and the file in which bazelw finds that again without starting Python."""
+"""How Bazel is started, and the script in which bazelw finds that again without starting Python."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from typing import Mapping, Sequence
 class Launch:
     """One way to start the pinned Bazel.
 
-    `options` are startup options, `rc_lines` the lines of a generated bazelrc, `environment` what
-    the client must find set; a change of one of `rests_on` makes bazelw look again.
+    `origin` says in words where it comes from, `options` are startup options, `rc_lines` the lines
+    of a generated bazelrc, `environment` what the client must find set. When `program` or one of
+    `rests_on` changes, bazelw looks again.
     """
 
     origin: str
@@ -25,46 +26,36 @@ class Launch:
     environment: Mapping[str, str] = field(default_factory=dict)
     rests_on: tuple[Path, ...] = ()
 
-    def words(self, kept: Path, arguments: Sequence[str]) -> list[str]:
-        """The command line; `kept` is the folder of `save`."""
+    def words(self, kept: Path, arguments: Sequence[str] = ()) -> list[str]:
+        """The command line; `kept` is the folder given to `write_rc`."""
         rc = [f"--bazelrc={kept / 'bazelrc'}"] if self.rc_lines else []
         return [str(self.program), *self.options, *rc, *arguments]
 
-    def run(self, kept: Path, arguments: Sequence[str]) -> None:
-        """Become Bazel."""
-        words = self.words(kept, arguments)
-        os.execve(words[0], words, {**os.environ, **self.environment})
-
-    def save(self, kept: Path) -> None:
-        """Write launch.sh (see bazelw) and the bazelrc into `kept`; OSError when it is read-only."""
-        kept.mkdir(parents=True, exist_ok=True)
+    def write_rc(self, kept: Path) -> None:
+        """Write the bazelrc, if there is one, into the folder `kept` (OSError when it cannot be)."""
         if self.rc_lines:
-            text = "# Made by bazelw at each set-up.\n" + "".join(f"{x}\n" for x in self.rc_lines)
-            replace(kept / "bazelrc", text)
-        text = self.script(kept)
-        expected = subprocess.run(
-            ["sh", "-c", text + "state"], check=True, capture_output=True, text=True
-        ).stdout
-        replace(kept / "launch.sh", f"{text}expected={shlex.quote(expected.rstrip())}\n")
+            kept.mkdir(parents=True, exist_ok=True)
+            replace(kept / "bazelrc", "".join(f"{line}\n" for line in self.rc_lines))
 
     def script(self, kept: Path) -> str:
-        """launch.sh without what `state` printed."""
+        """Shell functions `launch`, which becomes Bazel, and `state`, and what `state` says now."""
         watched = shlex.join(str(path) for path in (self.program, *self.rests_on))
-        exports = "".join(
-            f"  export {key}={shlex.quote(value)}\n" for key, value in self.environment.items()
-        )
-        return (
-            "# Made by bazelw at each set-up. state: everything the answer rests on.\n"
-            "state() {\n"
-            "  command -v bazel\n"
-            "  command -v bazelisk\n"
-            f"  LC_ALL=C TZ=UTC0 ls -Lidn {watched} 2>&1\n"
-            "}\n"
-            "launch() {\n"
-            f"{exports}"
-            f'  exec {shlex.join(self.words(kept, ()))} "$@"\n'
-            "}\n"
-        )
+        exports = [f"  export {key}={shlex.quote(text)}" for key, text in self.environment.items()]
+        lines = [
+            "# Made by bazelw. state: everything this answer rests on.",
+            "state() {",
+            "  command -v bazel",
+            "  command -v bazelisk",
+            f"  LC_ALL=C TZ=UTC0 ls -Lidn {watched} 2>&1",
+            "}",
+            "launch() {",
+            *exports,
+            f'  exec {shlex.join(self.words(kept))} "$@"',
+            "}",
+        ]
+        text = "\n".join(lines) + "\n"
+        state = subprocess.run(["sh", "-c", text + "state"], capture_output=True, text=True).stdout
+        return f"{text}expected={shlex.quote(state.rstrip())}\n"
 
 
 def replace(path: Path, text: str) -> None:

@@ -7,17 +7,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Mapping, Sequence
+from typing import Mapping, Sequence, Union
 
 _started = time.monotonic()
 
 
 class SetupError(Exception):
-    """Set-up cannot go on.
-
-    Args of the constructor: `what` happened (one sentence) and `try_next`, the command or step
-    that helps.
-    """
+    """Set-up cannot go on: `what` happened, and `try_next`, the step that helps (one line each)."""
 
     def __init__(self, what: str, try_next: str) -> None:
         super().__init__(what)
@@ -25,7 +21,7 @@ class SetupError(Exception):
         self.try_next = try_next
 
     def render(self) -> str:
-        """Both sentences, as they are printed."""
+        """Both lines, as they are printed."""
         return f"bazelw: {self.what}\nbazelw: try: {self.try_next}"
 
 
@@ -35,26 +31,44 @@ def say(message: str) -> None:
     print(f"bazelw: [{elapsed:5.1f} s] {message}", file=sys.stderr, flush=True)
 
 
+def last_line(text: str) -> str:
+    """The last line that says something, at most 300 characters; "nothing" without one."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1][:300] if lines else "nothing"
+
+
 def run(
-    command: Sequence[str | Path],
+    command: Sequence[Union[str, Path]],
     try_next: str,
     *,
     cwd: Path | None = None,
     env: Mapping[str, str] | None = None,
+    timeout_seconds: float | None = None,
 ) -> str:
     """Run `command` and return its standard output.
 
-    Raises SetupError with the last lines of its standard error when it cannot be started or
-    does not return 0.
+    Raises SetupError when it cannot be started, does not return 0, or takes too long.
     """
     words = [os.fspath(word) for word in command]
+    name = os.path.basename(words[0])
     try:
         done = subprocess.run(
-            words, cwd=cwd, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True
+            words,
+            cwd=cwd,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=timeout_seconds,
         )
     except OSError as error:
         raise SetupError(f"cannot start {words[0]}: {error.strerror}", try_next) from error
+    except subprocess.TimeoutExpired as error:
+        raise SetupError(f"{name} gave no answer in {timeout_seconds:.0f} s", try_next) from error
     if done.returncode != 0:
-        last = "\n  ".join((done.stderr.strip() or done.stdout.strip()).splitlines()[-8:])
-        raise SetupError(f"{words[0]} failed (exit code {done.returncode}):\n  {last}", try_next)
+        said = last_line(done.stderr or done.stdout)
+        if "No space left on device" in done.stderr:
+            try_next = "free some space, or set HARDGATE_CACHE to a folder on another disk"
+        raise SetupError(f"{name} failed (exit code {done.returncode}): {said}", try_next)
     return done.stdout

@@ -9,7 +9,10 @@ from pathlib import Path
 
 from tools.setup.progress import run
 
-LOADERS = {"x86_64-linux-gnu": "ld-linux-x86-64.so.2", "aarch64-linux-gnu": "ld-linux-aarch64.so.1"}
+TRIPLETS = {"amd64": "x86_64-linux-gnu", "arm64": "aarch64-linux-gnu"}
+LOADERS = {"amd64": "ld-linux-x86-64.so.2", "arm64": "ld-linux-aarch64.so.1"}
+BASE = "usr/share/bazel"
+CLASS_PATH = f"{BASE}/bazel_classpath_debian_depends.txt"
 UNUSED = (
     "usr/bin/patchelf",
     "usr/lib/debug",
@@ -17,17 +20,17 @@ UNUSED = (
 )
 
 
-def java_home(prefix: Path) -> Path:
-    """The Java runtime's folder below `prefix`."""
-    return next((prefix / "usr/lib/jvm").glob("java-21-openjdk-*"))
+def java_folder(arch: str) -> Path:
+    """The Java runtime, relative to the copy."""
+    return Path(f"usr/lib/jvm/java-21-openjdk-{arch}")
 
 
-def relocate(prefix: Path, final: Path, triplet: str, version: str) -> None:
-    """Rewrite everything below `prefix` that names /usr so that it works from `final`."""
-    patch_programs(prefix, final, triplet)
+def relocate(prefix: Path, final: Path, arch: str, version: str) -> None:
+    """Change what lies below `prefix` so that it works once it is renamed to `final`."""
+    patch_programs(prefix, final, arch)
     relink(prefix)
     complete_class_path(prefix, final)
-    label_server(prefix / "usr/share/bazel/A-server.jar", version)
+    label_server(prefix / BASE / "A-server.jar", version)
     for name in UNUSED:
         path = prefix / name
         if path.is_dir():
@@ -36,27 +39,26 @@ def relocate(prefix: Path, final: Path, triplet: str, version: str) -> None:
             path.unlink(missing_ok=True)
 
 
-def patch_programs(prefix: Path, final: Path, triplet: str) -> None:
-    """Let programs use the unpacked loader and libraries; those of the system may be too old."""
-    libraries = Path("usr/lib") / triplet
-    loader = libraries / LOADERS[triplet]
+def patch_programs(prefix: Path, final: Path, arch: str) -> None:
+    """Let programs load the copy's own libraries; those of the system may be too old or absent."""
+    triplet = TRIPLETS[arch]
+    libraries, java = Path("usr/lib") / triplet, java_folder(arch)
+    loader = libraries / LOADERS[arch]
     patchelf = [prefix / loader, "--library-path", prefix / libraries, prefix / "usr/bin/patchelf"]
-    java = java_home(prefix).relative_to(prefix)
-    java_path = ":".join(str(final / part) for part in (java / "lib", java / "lib/server", libraries))
+    own = str(final / libraries)
+    java_path = f"{final / java / 'lib'}:{final / java / 'lib/server'}:{own}"
 
-    def patch(files: list[Path], search_path: str, program: bool) -> None:
-        interpreter = ["--set-interpreter", final / loader] if program else []
-        run(
-            [*patchelf, *interpreter, "--force-rpath", "--set-rpath", search_path, *files],
-            "start again",
-        )
+    def patch(files: list[Path], search_path: str, *more: str) -> None:
+        words = [*patchelf, *more, "--force-rpath", "--set-rpath", search_path, *files]
+        run(words, "start again")
 
+    interpreter = ("--set-interpreter", str(final / loader))
     tools = sorted((prefix / "usr/libexec" / triplet / "bazel").iterdir())
-    patch([prefix / "usr/bin/bazel", *tools], str(final / libraries), True)
-    patch([prefix / java / "bin/java", prefix / java / "lib/jspawnhelper"], java_path, True)
-    patch(sorted((prefix / java / "lib").rglob("*.so")), java_path, False)
-    profiler = prefix / libraries / "bazel/libcpu_profiler.so"
-    patch([profiler], str(final / libraries), False)
+    patch([prefix / "usr/bin/bazel", *tools], own, *interpreter)
+    programs = [prefix / java / "bin/java", prefix / java / "lib/jspawnhelper"]
+    patch(programs, java_path, *interpreter)
+    patch(sorted((prefix / java / "lib").rglob("*.so")), java_path)
+    patch([prefix / libraries / "bazel/libcpu_profiler.so"], own)
 
 
 def relink(prefix: Path) -> None:
@@ -74,10 +76,10 @@ def relink(prefix: Path) -> None:
 
 
 def complete_class_path(prefix: Path, final: Path) -> None:
-    """Point the server's class path to the copy; Debian's list lacks perfmark."""
-    path = prefix / "usr/share/bazel/bazel_classpath_debian_depends.txt"
-    jars = path.read_text().split()
-    jars += [f"/usr/share/java/{jar.name}" for jar in (prefix / "usr/share/java").glob("perfmark-*.jar")]
+    """Point the server's class path to the copy, and add perfmark, which Debian's list lacks."""
+    path = prefix / CLASS_PATH
+    extra = sorted((prefix / "usr/share/java").glob("perfmark-*.jar"))
+    jars = [*path.read_text().split(), *(f"/usr/share/java/{jar.name}" for jar in extra)]
     path.write_text("".join(f"{final}{jar}\n" for jar in jars))
 
 
