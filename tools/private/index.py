@@ -52,8 +52,10 @@ class Index:
         """Records a problem; each one becomes a failing target."""
         stem = pathlib.PurePath(path).stem
         name = "{}.{}.{}".format(stem, line, len(self.invalid) + 1)
-        text = "{}:{}:{}: {}: {}".format(path, line, column, rule, message)
-        self.invalid.append({"name": name, "message": text})
+        place = "column {}: {}".format(column, message)
+        self.invalid.append(
+            {"name": name, "path": path, "line": line, "rule": rule, "message": place}
+        )
 
     def load(self, file):
         """Returns (path, value, position lookup) of a YAML file, or None after recording why not."""

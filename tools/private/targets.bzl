@@ -22,13 +22,21 @@ def _tags(noun, entry, more = []):
 def _gate_tags(entry, more = []):
     return _tags("gate", entry, ["kind:" + entry["kind"], "area:" + entry["area"]] + more)
 
-def _refused(name, message, id, kind = "structural", milestone = 0, **attributes):
-    """A target that fails with a message: there is nothing that it could run."""
+def _refused(name, fault, id, kind = "structural", milestone = 0, **attributes):
+    """A target that fails with a registry fault: there is nothing that it could run."""
     label = "//{}:{}".format(native.package_name(), name)
     gate_test(
         name = name,
-        arguments = ["--id", id, "--kind", kind, "--milestone", str(milestone)] +
-                    ["--message", message, "--repeat", "bazel test " + label],
+        arguments = [
+            "--id=" + id,
+            "--kind=" + kind,
+            "--milestone={}".format(milestone),
+            "--path=" + fault["path"],
+            "--line={}".format(fault["line"]),
+            "--rule=" + fault["rule"],
+            "--message=" + fault["message"],
+            "--repeat=bazel test " + label,
+        ],
         deps = [Label("//src:hardgate_refused")],
         main = "hardgate.kinds.refused",
         size = "small",
@@ -123,7 +131,7 @@ def _gate(index, entry):
             reason = "gates of kind {} have no runner in this version".format(entry["kind"])
         _refused(
             name,
-            "{}:{}: {}".format(entry["path"], entry["line"], reason),
+            entry | {"rule": "gate.cannot_run", "message": reason},
             id = entry["id"],
             kind = entry["kind"],
             milestone = entry["milestone"],
@@ -170,7 +178,7 @@ def hardgate_gates(name, index, check_deps = {}):
     everything = [one for names in by_milestone.values() for one in names]
     for fault in index.invalid:
         target = "invalid/" + fault["name"]
-        _refused(target, fault["message"], id = target, tags = ["gate", "invalid"])
+        _refused(target, fault, id = target, tags = ["gate", "invalid"])
         everything.append(target)
     if everything:
         native.test_suite(name = "all", tests = everything)

@@ -1,6 +1,7 @@
 """A target that has nothing to run fails here, with the reason and the place to mend.
 
-`python -m hardgate.kinds.refused --message TEXT --id ID --kind KIND --milestone N --repeat COMMAND`
+`python -m hardgate.kinds.refused --id ID --kind KIND --milestone N --path FILE --line N --rule RULE
+--message TEXT --repeat COMMAND`
 
 That is a registry entry that cannot be read, and a gate at its milestone for which no check is
 registered: neither may pass or vanish. Exit codes: 1 always, 2 on wrong usage. Imports the standard
@@ -15,8 +16,6 @@ from hardgate.verdicts.network import Probe, prove
 from hardgate.verdicts.output import Start, publish
 from hardgate.verdicts.verdict import Finding, conclude, with_network
 
-RULE = "cannot_run"
-
 
 def main(argv: Sequence[str], probe: Probe | None = None) -> int:
     """Publish the failing verdict. `probe` is how the network is looked at; tests pass their own."""
@@ -27,8 +26,11 @@ def main(argv: Sequence[str], probe: Probe | None = None) -> int:
         {
             "id": "the gate's id, or the target's name where no id could be read",
             "kind": "the gate's kind",
-            "message": "why there is nothing to run, as path:line: reason",
             "milestone": "the gate's milestone",
+            "path": "the file to mend",
+            "line": "the line to mend",
+            "rule": "the rule that refuses it",
+            "message": "why there is nothing to run",
             "repeat": "the command that repeats this test",
         },
     )
@@ -36,7 +38,11 @@ def main(argv: Sequence[str], probe: Probe | None = None) -> int:
         id=options["id"],
         kind=options["kind"],
         milestone=int(options["milestone"]),
-        findings=(Finding("", 0, RULE, options["message"]),),
+        findings=(
+            Finding(options["path"], int(options["line"]), options["rule"], options["message"]),
+        ),
+        examined=1,
+        unit="entries",
     )
     return publish(with_network(verdict, prove(probe)), repeat=options["repeat"], start=start)
 

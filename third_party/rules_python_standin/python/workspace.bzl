@@ -1,0 +1,21 @@
+"""The stand-in's extensions as one call, for WORKSPACE files."""
+
+load("//python/private:host.bzl", "host_python")
+load("//python/private:pip_hub.bzl", "pip_hub")
+
+def python_workspace(hub_name, python_version, requirements_lock):
+    """Registers the machine's Python and makes the repository of its distributions.
+
+    Args:
+      hub_name: string, the repository to make.
+      python_version: string, the minor version, such as "3.11".
+      requirements_lock: label of the hash-locked requirements file.
+    """
+    host_python(name = "host_python", version = python_version)
+    native.register_toolchains("@host_python//:toolchain")
+    pip_hub(
+        name = hub_name,
+        hub_name = hub_name,
+        lock = requirements_lock,
+        version = python_version,
+    )
