@@ -38,7 +38,7 @@ Allowed = Callable[[Context], str]
 
 def _says(text: str) -> Allowed:
     """The allowed values, from a template over the error's context."""
-    return lambda context: text.format_map(context)
+    return text.format_map
 
 
 def _items(context: Context, word: str, count: str) -> str:
@@ -47,18 +47,17 @@ def _items(context: Context, word: str, count: str) -> str:
 
 
 _TYPES = {
-    "a map": ("model_type", "model_attributes_type", "dataclass_type", "dataclass_exact_type")
-    + ("dict_type", "frozen_dict_type", "ordered_dict_type", "mapping_type"),
-    "a list": ("list_type", "tuple_type", "set_type", "frozen_set_type", "deque_type")
-    + ("iterable_type",),
-    "a text": ("string_type", "string_unicode"),
-    "true or false": ("bool_type", "bool_parsing"),
-    "a whole number": ("int_type", "int_parsing", "int_from_float", "int_parsing_size"),
-    "a number": ("float_type", "float_parsing"),
-    "a finite number": ("finite_number",),
-    "null": ("none_required",),
-    "a text of ASCII characters": ("string_not_ascii",),
-    "a text as a key": ("invalid_key",),
+    "a map": "model_type model_attributes_type dataclass_type dataclass_exact_type dict_type "
+    "frozen_dict_type ordered_dict_type mapping_type",
+    "a list": "list_type tuple_type set_type frozen_set_type deque_type iterable_type",
+    "a text": "string_type string_unicode",
+    "true or false": "bool_type bool_parsing",
+    "a whole number": "int_type int_parsing int_from_float int_parsing_size",
+    "a number": "float_type float_parsing",
+    "a finite number": "finite_number",
+    "null": "none_required",
+    "a text of ASCII characters": "string_not_ascii",
+    "a text as a key": "invalid_key",
 }
 
 _VALUES: dict[str, tuple[str, Allowed]] = {
@@ -75,12 +74,14 @@ _VALUES: dict[str, tuple[str, Allowed]] = {
     **{
         name: ("schema.type", lambda context, allowed=allowed: allowed)  # type: ignore[misc]
         for allowed, names in _TYPES.items()
-        for name in names
+        for name in names.split()
     },
 }
 
-_LEADS = re.compile(r"^(Input|Value error|Assertion failed|Datetimes provided to dates)?[,:]? ?"
-                    r"(should be|should have)? ?")
+_LEADS = re.compile(
+    r"^(Input|Value error|Assertion failed|Datetimes provided to dates)?[,:]? ?"
+    r"(should be|should have)? ?"
+)
 _QUOTED_NAME = re.compile(r"'([^']*)'")
 
 
@@ -171,10 +172,13 @@ def merge_union_branches(complaints: list[Complaint]) -> list[Complaint]:
 
 
 def _complaint_inside(keys: Keys, complaints: list[Complaint]) -> bool:
-    """Whether a union's branch accepted the type under `keys` and complains about more than that."""
+    """Whether a branch accepted the type under `keys` and complains about more than that."""
     return any(
         other.in_union
         and other.keys[: len(keys)] == keys
-        and (len(other.keys) > len(keys) or other.rule in ("schema.missing_key", "schema.unknown_key"))
+        and (
+            len(other.keys) > len(keys)
+            or other.rule in ("schema.missing_key", "schema.unknown_key")
+        )
         for other in complaints
     )

@@ -10,10 +10,14 @@ from __future__ import annotations
 
 import unicodedata
 
-_CYRILLIC = dict(zip("асԁеһіјӏорԛѕυѵԝхуАВЕНІЈКМОРЅТХУ", "acdehijlopqsuvwxyABEHIJKMOPSTXY"))
-_GREEK = dict(zip("αικνορτυχΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "aiknoptuxABEZHIKMNOPTYX"))
-_OTHER = {"ı": "i", "ɡ": "g", "ʟ": "l", "ո": "n", "օ": "o", "ս": "u", "‐": "-", "‑": "-", "−": "-"}
-_LOOKS_LIKE = {**_CYRILLIC, **_GREEK, **_OTHER}
+_LOOKS_LIKE = {
+    **str.maketrans("асԁеһіјӏорԛѕѵԝху", "acdehijlopqsvwxy"),  # Cyrillic
+    **str.maketrans("АВЕНІЈКМОРЅТХУ", "ABEHIJKMOPSTXY"),
+    **str.maketrans("αικνορτυχ", "aiknoptux"),  # Greek
+    **str.maketrans("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ABEZHIKMNOPTYX"),
+    **str.maketrans("ıɡʟոօս", "iglnou"),  # Latin extensions and Armenian
+    **str.maketrans("‐‑−", "---"),
+}
 _INVISIBLE = "Cf"
 
 
@@ -21,12 +25,8 @@ def skeleton(text: str) -> str:
     """The text as a reader sees it; two texts with equal skeletons cannot be told apart."""
     if text.isascii():
         return text
-    normal = unicodedata.normalize("NFKC", text)
-    return "".join(
-        _LOOKS_LIKE.get(character, character)
-        for character in normal
-        if unicodedata.category(character) != _INVISIBLE
-    )
+    visible = (character for character in text if unicodedata.category(character) != _INVISIBLE)
+    return unicodedata.normalize("NFKC", "".join(visible)).translate(_LOOKS_LIKE)
 
 
 def first_not_ascii(text: str) -> str | None:

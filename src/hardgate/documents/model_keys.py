@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
-Location = tuple[Union[str, int], ...]
+Location = tuple[str | int, ...]
 
 
 def known_keys(model: Any, location: Location) -> tuple[str, ...]:
@@ -27,7 +27,9 @@ def known_keys(model: Any, location: Location) -> tuple[str, ...]:
 def _step(leaves: list[Any], element: str | int) -> list[Any]:
     """The types below `leaves` at one element, which is a key, an index or a branch's label."""
     below = [
-        leaf for annotation in leaves for part in _below(annotation, element)
+        leaf
+        for annotation in leaves
+        for part in _below(annotation, element)
         for leaf in _leaves(part)
     ]
     labelled = [leaf for leaf in leaves if _is_model(leaf) and element in _labels(leaf)]

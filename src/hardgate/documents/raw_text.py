@@ -29,7 +29,7 @@ def decode(path: str, data: bytes) -> str:
         line, column = _position(data[: error.start].decode("utf-8"))
         message = f"found the byte 0x{data[error.start]:02X}; allowed: text encoded as UTF-8"
         raise DefinitionError([Problem(path, line, column, "yaml.encoding", message)]) from None
-    found = [match for match in _FORBIDDEN.finditer(text)]
+    found = list(_FORBIDDEN.finditer(text))
     if found:
         problems = [
             Problem(path, *_position(text[: match.start()]), *_describe(match))

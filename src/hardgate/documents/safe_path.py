@@ -1,4 +1,4 @@
-"""Paths that files of the workspace may name: relative, plain, inside the folders meant for them."""
+"""Paths that a file of the workspace may name: relative and inside the folders meant for them."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NoReturn, Tuple, Union
+from typing import Any, NoReturn, Union
 
 import yaml
 
@@ -25,8 +25,9 @@ from hardgate.documents.problems import DefinitionError, Problem
 from hardgate.documents.raw_text import decode
 from hardgate.documents.wording import quoted
 
-Keys = Tuple[Union[str, int], ...]  # how to reach a value: map keys and list indexes, from the top
-Position = Tuple[int, int]  # line and column, both counted from 1, columns in characters
+# How to reach a value from the top: map keys and list indexes. (Python 3.9 has no `str | int`.)
+Keys = tuple[Union[str, int], ...]  # noqa: UP007
+Position = tuple[int, int]  # line and column, both counted from 1, columns in characters
 
 
 @dataclass(frozen=True)

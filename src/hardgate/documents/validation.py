@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 def refused(rule: str, message: str) -> PydanticCustomError:
     """The exception a validator raises: a stable rule name and `found ...; allowed: ...`."""
-    return PydanticCustomError(rule, "{message}", {"message": message})  # type: ignore[arg-type]
+    return PydanticCustomError(rule, "{message}", {"message": message})
 
 
 def validate(document: Document, model: type[T], at: Keys = ()) -> T:
@@ -37,14 +37,13 @@ def validate(document: Document, model: type[T], at: Keys = ()) -> T:
     """
     value = _value_at(document.value, at)
     try:
-        return _adapter(model).validate_json(_as_json(value))
+        instance: T = _adapter(model).validate_json(_as_json(value))  # type: ignore[arg-type]
     except ValidationError as error:
         raise DefinitionError(_problems(document, at, value, model, error)) from None
+    return instance
 
 
-def validate_list(
-    document: Document, model: type[T]
-) -> tuple[dict[int, T], list[Problem]]:
+def validate_list(document: Document, model: type[T]) -> tuple[dict[int, T], list[Problem]]:
     """Validates each item of a document that is a list, so that one bad item hides no other.
 
     Returns the valid instances by index, and the problems of all the others.
@@ -53,13 +52,13 @@ def validate_list(
     if not isinstance(items, list):
         message = f"found {shown(items)}; allowed: a list"
         return {}, [document.problem((), "schema.type", message)]
-    list_of_model: Any = list[model]  # type: ignore[valid-type]
+    list_of_model = list[model]  # type: ignore[valid-type]
     try:
         return dict(enumerate(_adapter(list_of_model).validate_json(_as_json(items)))), []
     except ValidationError as error:
         problems = _problems(document, (), items, list_of_model, error)
         refused_items = {details["loc"][0] for details in error.errors(include_url=False)}
-    one = _adapter(model)
+    one = _adapter(model)  # type: ignore[arg-type]
     good = (index for index in range(len(items)) if index not in refused_items)
     return {index: one.validate_json(_as_json(items[index])) for index in good}, problems
 

@@ -17,7 +17,7 @@ _WORD = "[a-z][a-z0-9_]*"
 NAME_PATTERN = f"^{_WORD}$"
 RULE_NAME_PATTERN = rf"^{_WORD}(\.{_WORD})*$"
 GATE_ID_PATTERN = rf"^gate\.{_WORD}\.{_WORD}$"
-SPEC_PATTERN = r"^docs/[^#]+\.md#[^#\s]+$"
+SPEC_PATTERN = r"^docs/specs/[^#]+\.md#[^#\s]+$"
 CHECK_PATTERN = rf"^(case:{_WORD}|gates/checks/{_WORD}\.py::{_WORD})$"
 CORPUS_PATTERN = r"^evals/corpora/[^/]+(/[^/]+)*$"
 DEFECT_FOLDER_PATTERN = rf"^gates/defects/{_WORD}/{_WORD}$"
@@ -100,7 +100,7 @@ RuleName = Annotated[
 ]
 SpecAnchor = Annotated[
     str,
-    AfterValidator(path_inside("docs", "spec_malformed")),
+    AfterValidator(path_inside("docs/specs", "spec_malformed")),
     AfterValidator(
         matching(
             SPEC_PATTERN, "spec_malformed", "docs/specs/<spec>.md#<heading anchor>", LONGEST_PATH

@@ -6,7 +6,7 @@ repository's milestone is checked in `hardgate.registry.rules`.
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import StrEnum
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -17,16 +17,13 @@ LARGEST_MILESTONE = 99
 LARGEST_COUNT = 1_000_000
 
 
-class Kind(str, Enum):
+class Kind(StrEnum):
     """How a gate is checked; docs/kinds/ has a page about each."""
 
     CASE = "case"
     PROPERTY = "property"
     CORPUS = "corpus"
     STRUCTURAL = "structural"
-
-    def __str__(self) -> str:
-        return self.value
 
 
 class _Entry(BaseModel):

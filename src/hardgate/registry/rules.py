@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from hardgate.documents.confusable import skeleton
 from hardgate.documents.problems import Problem
@@ -12,7 +12,8 @@ from hardgate.documents.strict_yaml import Document, Keys
 from hardgate.registry.models import Gate, Kind
 
 
-class Entry(NamedTuple):
+@dataclass(frozen=True)
+class Entry:
     """A valid entry and where it stands."""
 
     gate: Gate
@@ -24,7 +25,8 @@ class Entry(NamedTuple):
         return self.document.problem((self.index, *keys), rule, message)
 
 
-class Identity(NamedTuple):
+@dataclass(frozen=True)
+class Identity:
     """The id of an entry, be the rest of the entry valid or not."""
 
     gate_id: str
@@ -86,7 +88,9 @@ def _repeated(listed: list[Identity]) -> Iterator[Problem]:
         else:
             message = f"found '{identity.gate_id}', easily taken for '{first.gate_id}'"
             message = f"{message} at {first.place}"
-            yield identity.problem("id_confusable", f"{message}; allowed: ids that read differently")
+            yield identity.problem(
+                "id_confusable", f"{message}; allowed: ids that read differently"
+            )
 
 
 def entry_problems(entry: Entry, milestone: int) -> Iterator[Problem]:
