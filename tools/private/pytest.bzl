@@ -2,7 +2,15 @@
 
 load(":python.bzl", "python_module_test")
 
-def hardgate_pytest(srcs, deps, data = [], size = "small", tags = [], support = [], per_file = {}):
+def hardgate_pytest(
+        srcs,
+        deps,
+        data = [],
+        size = "small",
+        tags = [],
+        environment = {},
+        support = [],
+        per_file = {}):
     """Makes one test of each test file; its name is the file's without .py.
 
     Args:
@@ -11,6 +19,7 @@ def hardgate_pytest(srcs, deps, data = [], size = "small", tags = [], support = 
       data: list of labels, what every test reads.
       size: string, Bazel's test size.
       tags: list of strings.
+      environment: dict of strings, variables to set; $(rootpath LABEL) of something in data is expanded.
       support: list of files that tests import or use, such as conftest.py.
       per_file: dict of dicts, attributes (data, deps, size, tags, environment) for single files.
     """
@@ -24,7 +33,7 @@ def hardgate_pytest(srcs, deps, data = [], size = "small", tags = [], support = 
             size = more.get("size", size),
             arguments = ["{}/{}".format(native.package_name(), file)],
             data = [file] + support + data + more.get("data", []),
-            environment = more.get("environment", {}),
+            environment = environment | more.get("environment", {}),
             main = "run_pytest",
             tags = tags + more.get("tags", []),
             deps = deps + more.get("deps", []) + [Label("//tools/private:run_pytest")],

@@ -195,13 +195,16 @@ def _program(ctx):
         main = ctx.attr.main,
         arguments = [ctx.expand_location(argument, ctx.attr.data) for argument in ctx.attr.arguments],
         files = ctx.files.data,
-        environment = ctx.attr.environment,
+        environment = {
+            name: ctx.expand_location(value, ctx.attr.data)
+            for name, value in ctx.attr.environment.items()
+        },
     )
 
 _PROGRAM_ATTRIBUTES = LAUNCH_ATTRIBUTES | {
     "arguments": attr.string_list(doc = "arguments; $(rootpath LABEL) is expanded"),
     "data": attr.label_list(allow_files = True, doc = "files that the program reads"),
-    "environment": attr.string_dict(doc = "variables to set"),
+    "environment": attr.string_dict(doc = "variables to set; $(rootpath LABEL) is expanded"),
     "main": attr.string(mandatory = True, doc = "the module to run, such as hardgate.cli"),
 }
 
