@@ -51,7 +51,7 @@ class Tree(Protocol):
         """The files that match, sorted: `*` and `?` stay inside one part, `**` spans parts."""
 
 
-class _Listing:
+class Listing:
     """What a tree answers from the set of its paths."""
 
     def __init__(self, paths: Sequence[str]) -> None:
@@ -86,7 +86,7 @@ class ManifestTree:
 
     def __init__(self, real_paths: Mapping[str, str]) -> None:
         self._real_paths = dict(real_paths)
-        self._listing = _Listing(list(self._real_paths))
+        self._listing = Listing(list(self._real_paths))
 
     def paths(self) -> tuple[str, ...]:
         return self._listing.paths
@@ -159,7 +159,7 @@ class OverlayTree:
         self._base = base
         self._changed: dict[str, bytes] = {}
         self._removed: set[str] = set()
-        self._listing = _Listing(base.paths())
+        self._listing = Listing(base.paths())
         self.touched_and_read = False
 
     def write(self, path: str, content: str | bytes) -> None:
@@ -234,7 +234,7 @@ class OverlayTree:
 
     def _list_again(self) -> None:
         kept = (set(self._base.paths()) - self._removed) | set(self._changed)
-        self._listing = _Listing(sorted(kept))
+        self._listing = Listing(sorted(kept))
 
     def _notice_listing(self, concerns: Callable[[str], bool]) -> None:
         """Notes that the answer to a question about names depends on an added or removed file."""

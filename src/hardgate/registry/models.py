@@ -7,7 +7,7 @@ repository's milestone is checked in `hardgate.registry.rules`.
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -24,6 +24,14 @@ class Kind(StrEnum):
     PROPERTY = "property"
     CORPUS = "corpus"
     STRUCTURAL = "structural"
+
+
+KEYS_OF_KIND: dict[Kind, tuple[str, ...]] = {
+    Kind.PROPERTY: ("trials",),
+    Kind.CORPUS: ("corpus", "minimum_members"),
+    Kind.STRUCTURAL: ("sources",),
+}
+REQUIRED_KEYS = {**KEYS_OF_KIND, Kind.STRUCTURAL: ()}  # `sources` once the gate is active
 
 
 class _Entry(BaseModel):
@@ -48,8 +56,22 @@ class Counterexample(_Entry):
     )
 
 
+def _with_keys_of_kinds(schema: dict[str, Any]) -> None:
+    """Adds to the JSON Schema which keys go with which kind, for editors."""
+    schema["allOf"] = [
+        {
+            "if": {"properties": {"kind": {"const": kind}}},
+            "then": {"required": sorted(REQUIRED_KEYS[kind])},
+            "else": {"properties": dict.fromkeys(KEYS_OF_KIND[kind], False)},
+        }
+        for kind in KEYS_OF_KIND
+    ]
+
+
 class Gate(_Entry):
     """One gate: a named, executable condition that blocks a milestone."""
+
+    model_config = ConfigDict(json_schema_extra=_with_keys_of_kinds)
 
     id: grammar.GateId = Field(
         description="gate.<area>.<slug>; the area is the stem of the file the entry stands in."

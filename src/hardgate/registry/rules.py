@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from hardgate.documents.confusable import skeleton
 from hardgate.documents.problems import Problem
 from hardgate.documents.strict_yaml import Document, Keys
-from hardgate.registry.models import Gate, Kind
+from hardgate.registry.models import KEYS_OF_KIND, REQUIRED_KEYS, Gate, Kind
 
 
 @dataclass(frozen=True)
@@ -102,23 +102,17 @@ def entry_problems(entry: Entry, milestone: int) -> Iterator[Problem]:
         yield from _active_problems(entry, milestone)
 
 
-_KEY_OF_KIND = {
-    "trials": Kind.PROPERTY,
-    "corpus": Kind.CORPUS,
-    "minimum_members": Kind.CORPUS,
-    "sources": Kind.STRUCTURAL,
-}
-_ALWAYS_REQUIRED = ("trials", "corpus", "minimum_members")
-
-
 def _kind_problems(entry: Entry) -> Iterator[Problem]:
+    """Keys that the kind needs, and keys that belong to another kind."""
     gate = entry.gate
-    for key, kind in _KEY_OF_KIND.items():
-        if key in gate.model_fields_set and gate.kind != kind:
-            message = f"found '{key}' on a gate of kind {gate.kind}; allowed: with kind {kind} only"
-            yield entry.problem((key,), "kind_key_unexpected", message)
-    for key in _ALWAYS_REQUIRED:
-        if gate.kind == _KEY_OF_KIND[key] and getattr(gate, key) is None:
+    for kind, keys in KEYS_OF_KIND.items():
+        for key in keys:
+            if key in gate.model_fields_set and gate.kind != kind:
+                message = f"found '{key}' on a gate of kind {gate.kind}"
+                message = f"{message}; allowed: with kind {kind} only"
+                yield entry.problem((key,), "kind_key_unexpected", message)
+    for key in REQUIRED_KEYS.get(gate.kind, ()):
+        if getattr(gate, key) is None:
             message = f"found a gate of kind {gate.kind} without '{key}'; allowed: one that has it"
             yield entry.problem((), "kind_key_missing", message)
     for index, label in enumerate(gate.sources):
