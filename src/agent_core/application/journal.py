@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from agent_core.domain.canonical import JsonObject
+from collections.abc import Mapping
+
+from agent_core.domain.canonical import JsonValue
 from agent_core.domain.events import ActorType, EventType, NewEvent
 from agent_core.domain.runs import Run
 from agent_core.domain.sessions import Session
@@ -21,7 +23,7 @@ class Journal:
         self._ids = ids
 
     async def record(
-        self, unit: UnitOfWork, run: Run, event_type: EventType, payload: JsonObject
+        self, unit: UnitOfWork, run: Run, event_type: EventType, payload: Mapping[str, JsonValue]
     ) -> None:
         """An event of `run`, caused by the runtime."""
         await unit.events.append(
@@ -34,7 +36,7 @@ class Journal:
         session: Session,
         run_id: str | None,
         event_type: EventType,
-        payload: JsonObject,
+        payload: Mapping[str, JsonValue],
     ) -> None:
         """An event caused by the principal of `session`."""
         actor_id = session.principal.id
@@ -47,7 +49,7 @@ class Journal:
         session_id: str,
         run_id: str | None,
         event_type: EventType,
-        payload: JsonObject,
+        payload: Mapping[str, JsonValue],
         actor_type: ActorType,
         actor_id: str,
     ) -> NewEvent:
@@ -59,6 +61,6 @@ class Journal:
             payload_schema_version=_SCHEMA_VERSION,
             actor_type=actor_type,
             actor_id=actor_id,
-            payload=payload,
+            payload=dict(payload),
             created_at=self._clock.now(),
         )

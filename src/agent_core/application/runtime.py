@@ -1,4 +1,4 @@
-"""The runtime's service surface: open a session, submit a message, run it, look at what happened."""
+"""The runtime's services: open a session, submit a message, run it, see what happened."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from typing import NamedTuple, TypeAlias
 
@@ -29,6 +30,28 @@ class CanonicalArguments(NamedTuple):
     value: JsonObject
     text: str
     sha256: str
+
+
+def parse_json_object(text: str) -> JsonObject:
+    """The object that `text` is.
+
+    Raises `ValueError` for anything else: other JSON, text that is not JSON, numbers that are
+    not finite, and nesting or integers beyond what the parser takes.
+    """
+    try:
+        value = json.loads(text, parse_float=_finite, parse_constant=_finite)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    if not isinstance(value, dict):
+        raise ValueError("not an object")
+    return value
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError("a number is finite")
+    return value
 
 
 def canonicalize(arguments: Mapping[str, JsonValue]) -> CanonicalArguments:
@@ -93,9 +116,9 @@ def _normalized_text(text: str, where: str) -> str:
 
 
 def _checked_float(value: float, where: str) -> float:
-    if value != value or value in (float("inf"), float("-inf")):
+    if not math.isfinite(value):
         raise NotCanonical(f"{where}: a number is finite")
-    if value == 0.0 and str(value).startswith("-"):
+    if value == 0 and math.copysign(1, value) < 0:
         raise NotCanonical(f"{where}: negative zero has two readings")
     return value
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
-from agent_core.domain.canonical import JsonObject
 from agent_core.domain.outcomes import ToolOutcome
 from agent_core.domain.tools import ToolSpec
 from agent_core.domain.trust import TrustLevel
@@ -21,12 +20,13 @@ class ItemKind(StrEnum):
 class ToolCall(NamedTuple):
     """A call that a model proposed. `call_id` is the provider's and is given back unchanged.
 
-    `malformed`: the argument text was not a JSON object; `arguments` is empty then.
+    `arguments` is the text of a JSON object. `malformed`: the model's own text was not one, and
+    `arguments` is the empty object instead.
     """
 
     call_id: str
     name: str
-    arguments: JsonObject
+    arguments: str
     malformed: bool = False
 
 

@@ -8,7 +8,13 @@ from typing import NamedTuple
 
 from agent_core.domain.canonical import JsonObject, sha256_hex
 from agent_core.domain.outcomes import ToolOutcome
-from agent_core.domain.tools import IdempotencyClass, RiskLevel, SideEffectClass, ToolResult
+from agent_core.domain.tools import (
+    IdempotencyClass,
+    RiskLevel,
+    SideEffectClass,
+    ToolFailureKind,
+    ToolResult,
+)
 from agent_core.domain.trust import TrustLevel
 
 _KEY_VERSION = "1"
@@ -49,9 +55,9 @@ class ToolInvocation(NamedTuple):
     """One proposed call and what became of it.
 
     What the registry knows about the tool (`tool_version` and the classes) is a snapshot; it is
-    empty or None for a name that was not resolved. `arguments` are the proposed ones, replaced
-    by the normalized ones from the moment `normalized_arguments_hash` is set. `idempotency_key`
-    is unique; see `idempotency_key`. `started_at` is None for a call that never ran.
+    empty or None for a name that was not resolved. `arguments` are the normalized ones; arguments
+    that have no normal form are empty here and have no hash. `idempotency_key` is unique and is
+    made by the function of that name. `started_at` is None for a call that never ran.
     """
 
     id: str
@@ -67,10 +73,12 @@ class ToolInvocation(NamedTuple):
     side_effect: SideEffectClass | None = None
     risk: RiskLevel | None = None
     idempotency: IdempotencyClass | None = None
+    output_trust: TrustLevel | None = None
     normalized_arguments_hash: str | None = None
     idempotency_key: str = ""
     policy_version: str | None = None
     outcome: ToolOutcome | None = None
+    failure_kind: ToolFailureKind | None = None
     result: ToolResult | None = None
     output_bytes: int = 0
     started_at: datetime | None = None
@@ -81,8 +89,7 @@ def idempotency_key(invocation: ToolInvocation) -> str:
     """The identity of a call within its run: 64 hexadecimal digits.
 
     The same call proposed again at the same step has the same key, whatever attempt of the run
-    or of the model proposes it. A call that was refused before its arguments were normalized
-    has the empty hash.
+    or of the model proposes it. Arguments without a normal form count as the empty hash.
     """
     return sha256_hex(
         "\0".join(

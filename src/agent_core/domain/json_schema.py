@@ -35,7 +35,8 @@ def schema_problems(schema: object, where: str) -> list[str]:
         return [f"{where}.type: {type_name!r} is not one of {', '.join(sorted(_TYPES))}"]
     allowed = {"type", "description"} | _KEYWORDS_BY_TYPE[type_name]
     problems = [
-        f"{where}.{keyword}: not a keyword of type {type_name}; allowed: {', '.join(sorted(allowed))}"
+        f"{where}.{keyword}: not a keyword of type {type_name}; "
+        f"allowed: {', '.join(sorted(allowed))}"
         for keyword in schema
         if keyword not in allowed
     ]

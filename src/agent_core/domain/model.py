@@ -31,30 +31,33 @@ class ModelErrorClass(StrEnum):
         return self is not ModelErrorClass.PERMANENT
 
 
+class ModelUsage(NamedTuple):
+    """Tokens of one attempt."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
 class ModelError(Exception):
     """An attempt failed. It carries no text of the provider.
 
-    `detail` is the runtime's own wording: for a protocol error, the invariant that was broken.
-    `retry_after_seconds`: how long the provider asked to wait.
+    `detail` is the runtime's own wording: for a protocol error, the rule that was broken.
+    `usage` is charged all the same. `retry_after_seconds`: how long the provider asked to wait.
     """
 
     def __init__(
         self,
         error_class: ModelErrorClass,
         detail: str = "",
+        *,
+        usage: ModelUsage | None = None,
         retry_after_seconds: float | None = None,
     ) -> None:
         super().__init__(f"{error_class}: {detail}" if detail else str(error_class))
         self.error_class = error_class
         self.detail = detail
+        self.usage = usage or ModelUsage()
         self.retry_after_seconds = retry_after_seconds
-
-
-class ModelUsage(NamedTuple):
-    """Tokens of one attempt."""
-
-    input_tokens: int = 0
-    output_tokens: int = 0
 
 
 class ModelTurn(NamedTuple):

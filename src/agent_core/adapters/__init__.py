@@ -1,0 +1,1 @@
+"""Implementations of the ports. They know ports and domain, and no other part of the runtime."""

@@ -1,0 +1,170 @@
+"""In-memory repositories.
+
+Records are immutable, so a caller can be handed the stored one. Their JSON values are not: those
+are copied on the way in and on the way out, as a database would.
+"""
+
+from __future__ import annotations
+
+import json
+
+from agent_core.adapters.in_memory.undo import UndoLog
+from agent_core.domain.canonical import JsonObject, canonical_json
+from agent_core.domain.checkpoints import Checkpoint
+from agent_core.domain.errors import AlreadyExists, NotFound, StaleState
+from agent_core.domain.events import Event, NewEvent
+from agent_core.domain.invocations import InvocationStatus, ToolInvocation
+from agent_core.domain.runs import Run, RunStatus
+from agent_core.domain.sessions import Session
+from agent_core.ports.repositories import (
+    CheckpointRepository,
+    EventRepository,
+    RunRepository,
+    SessionRepository,
+    ToolInvocationRepository,
+)
+
+
+class InMemorySessionRepository(SessionRepository):
+    def __init__(self, undo: UndoLog | None = None) -> None:
+        self._undo = undo or UndoLog()
+        self._sessions: dict[str, Session] = {}
+
+    async def add(self, session: Session) -> None:
+        if session.id in self._sessions:
+            raise AlreadyExists(f"session {session.id}")
+        self._sessions[session.id] = session
+        self._undo.record(lambda: self._sessions.pop(session.id))
+
+    async def get(self, session_id: str) -> Session:
+        if session_id not in self._sessions:
+            raise NotFound(f"session {session_id}")
+        return self._sessions[session_id]
+
+
+class InMemoryRunRepository(RunRepository):
+    def __init__(self, undo: UndoLog | None = None) -> None:
+        self._undo = undo or UndoLog()
+        self._runs: dict[str, Run] = {}
+
+    async def add(self, run: Run) -> None:
+        if run.id in self._runs:
+            raise AlreadyExists(f"run {run.id}")
+        self._runs[run.id] = run
+        self._undo.record(lambda: self._runs.pop(run.id))
+
+    async def get(self, run_id: str) -> Run:
+        if run_id not in self._runs:
+            raise NotFound(f"run {run_id}")
+        return self._runs[run_id]
+
+    async def list_for_session(self, session_id: str) -> tuple[Run, ...]:
+        runs = (run for run in self._runs.values() if run.session_id == session_id)
+        return tuple(sorted(runs, key=lambda run: run.id))
+
+    async def update(self, run: Run, expected: RunStatus) -> None:
+        stored = await self.get(run.id)
+        moves = run.status is not expected
+        if stored.status is not expected or (moves and not expected.can_become(run.status)):
+            raise StaleState(f"run {run.id}: {stored.status}, not {expected} -> {run.status}")
+        self._runs[run.id] = run
+        self._undo.record(lambda: self._runs.update({run.id: stored}))
+
+
+class InMemoryEventRepository(EventRepository):
+    def __init__(self, undo: UndoLog | None = None) -> None:
+        self._undo = undo or UndoLog()
+        self._ids: set[str] = set()
+        self._next_sequence: dict[str, int] = {}
+        self._logs: dict[str, list[Event]] = {}
+
+    async def append(self, event: NewEvent) -> Event:
+        if event.id in self._ids:
+            raise AlreadyExists(f"event {event.id}")
+        payload = _json_copy(event.payload)
+        sequence = self._next_sequence.get(event.session_id, 1)
+        stored = Event(**{**event._asdict(), "payload": payload}, sequence=sequence)
+        log = self._logs.setdefault(event.session_id, [])
+        log.append(stored)
+        self._ids.add(event.id)
+        # A sequence that was given once is never given again, not even after a rollback.
+        self._next_sequence[event.session_id] = sequence + 1
+        self._undo.record(log.pop)
+        self._undo.record(lambda: self._ids.remove(event.id))
+        return stored._replace(payload=_json_copy(payload))
+
+    async def list_for_session(self, session_id: str, after: int = 0) -> tuple[Event, ...]:
+        return tuple(
+            event._replace(payload=_json_copy(event.payload))
+            for event in self._logs.get(session_id, [])
+            if event.sequence > after
+        )
+
+
+class InMemoryToolInvocationRepository(ToolInvocationRepository):
+    def __init__(self, undo: UndoLog | None = None) -> None:
+        self._undo = undo or UndoLog()
+        self._invocations: dict[str, ToolInvocation] = {}
+        self._id_by_key: dict[str, str] = {}
+
+    async def add(self, invocation: ToolInvocation) -> None:
+        key = invocation.idempotency_key
+        if invocation.id in self._invocations or key in self._id_by_key:
+            raise AlreadyExists(f"invocation {invocation.id} with key {key}")
+        self._invocations[invocation.id] = _detached(invocation)
+        self._id_by_key[key] = invocation.id
+        self._undo.record(lambda: self._invocations.pop(invocation.id))
+        self._undo.record(lambda: self._id_by_key.pop(key))
+
+    async def find_by_key(self, idempotency_key: str) -> ToolInvocation | None:
+        invocation_id = self._id_by_key.get(idempotency_key)
+        return None if invocation_id is None else _detached(self._invocations[invocation_id])
+
+    async def list_for_run(self, run_id: str) -> tuple[ToolInvocation, ...]:
+        found = [row for row in self._invocations.values() if row.run_id == run_id]
+        return tuple(_detached(row) for row in sorted(found, key=lambda row: row.id))
+
+    async def update(self, invocation: ToolInvocation, expected: InvocationStatus) -> None:
+        stored = self._invocations.get(invocation.id)
+        if stored is None:
+            raise NotFound(f"invocation {invocation.id}")
+        if stored.status is not expected or not expected.can_become(invocation.status):
+            raise StaleState(
+                f"invocation {invocation.id}: {stored.status}, "
+                f"not {expected} -> {invocation.status}"
+            )
+        self._invocations[invocation.id] = _detached(invocation)
+        self._undo.record(lambda: self._invocations.update({stored.id: stored}))
+
+
+class InMemoryCheckpointRepository(CheckpointRepository):
+    def __init__(self, undo: UndoLog | None = None) -> None:
+        self._undo = undo or UndoLog()
+        self._checkpoints: dict[str, dict[int, Checkpoint]] = {}
+
+    async def add(self, checkpoint: Checkpoint) -> None:
+        versions = self._checkpoints.setdefault(checkpoint.run_id, {})
+        if checkpoint.version in versions:
+            raise AlreadyExists(f"checkpoint {checkpoint.version} of run {checkpoint.run_id}")
+        versions[checkpoint.version] = checkpoint
+        self._undo.record(lambda: versions.pop(checkpoint.version))
+
+    async def latest(self, run_id: str) -> Checkpoint | None:
+        versions = self._checkpoints.get(run_id)
+        return versions[max(versions)] if versions else None
+
+
+def _detached(invocation: ToolInvocation) -> ToolInvocation:
+    result = invocation.result
+    return invocation._replace(
+        arguments=_json_copy(invocation.arguments),
+        result=result and result._replace(output=_json_copy(result.output)),
+    )
+
+
+def _json_copy(value: JsonObject) -> JsonObject:
+    try:
+        copied: JsonObject = json.loads(canonical_json(value))
+    except TypeError as error:
+        raise ValueError(f"not JSON: {error}") from error
+    return copied

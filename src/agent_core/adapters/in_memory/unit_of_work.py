@@ -1,0 +1,69 @@
+"""The in-memory unit of work, which is also the store: all records live in its repositories."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Self
+
+from agent_core.adapters.in_memory.repositories import (
+    InMemoryCheckpointRepository,
+    InMemoryEventRepository,
+    InMemoryRunRepository,
+    InMemorySessionRepository,
+    InMemoryToolInvocationRepository,
+)
+from agent_core.adapters.in_memory.undo import UndoLog
+from agent_core.ports.persistence import UnitOfWork
+
+
+class InMemoryUnitOfWork(UnitOfWork):
+    """May be entered again after it was left. One at a time: nothing in a unit of work waits, so
+    a second entry means that one was left open across something that does, a `RuntimeError`."""
+
+    def __init__(self) -> None:
+        self._undo = UndoLog()
+        self._open = False
+        self._sessions = InMemorySessionRepository(self._undo)
+        self._runs = InMemoryRunRepository(self._undo)
+        self._events = InMemoryEventRepository(self._undo)
+        self._invocations = InMemoryToolInvocationRepository(self._undo)
+        self._checkpoints = InMemoryCheckpointRepository(self._undo)
+
+    @property
+    def sessions(self) -> InMemorySessionRepository:
+        return self._sessions
+
+    @property
+    def runs(self) -> InMemoryRunRepository:
+        return self._runs
+
+    @property
+    def events(self) -> InMemoryEventRepository:
+        return self._events
+
+    @property
+    def invocations(self) -> InMemoryToolInvocationRepository:
+        return self._invocations
+
+    @property
+    def checkpoints(self) -> InMemoryCheckpointRepository:
+        return self._checkpoints
+
+    async def __aenter__(self) -> Self:
+        if self._open:
+            raise RuntimeError("a unit of work is open already")
+        self._open = True
+        self._undo.forget()
+        return self
+
+    async def __aexit__(
+        self,
+        error_type: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._open = False
+        if error_type is None:
+            self._undo.forget()
+        else:
+            self._undo.roll_back()

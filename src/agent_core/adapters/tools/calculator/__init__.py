@@ -1,0 +1,1 @@
+"""Decimal expressions: grammar, arithmetic and evaluation, without any use of `eval`."""
