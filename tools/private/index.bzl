@@ -5,7 +5,10 @@ _LOCK = Label("//third_party:requirements.lock")
 _STRICT_YAML = Label("//src:hardgate/documents/strict_yaml.py")
 
 def _python(repository_ctx):
-    found = repository_ctx.os.environ.get("HARDGATE_PYTHON") or repository_ctx.which("python3")
+    named = repository_ctx.os.environ.get("HARDGATE_PYTHON")
+    if named and not repository_ctx.path(named).exists:
+        fail("HARDGATE_PYTHON is {}, which does not exist. Set it to the path of a Python interpreter.".format(named))
+    found = named or repository_ctx.which("python3")
     if not found:
         fail("No python3 on PATH to read the registry with. Install it, or set HARDGATE_PYTHON.")
     return str(found)
@@ -15,6 +18,11 @@ def _gates_index(repository_ctx):
     for folder in [repository_ctx.attr.gates, repository_ctx.attr.evals]:
         path = root
         for part in folder.split("/"):
+            if part in ["", ".", ".."]:
+                fail("{} declares the folder '{}'; allowed: a path below the root, ".format(
+                    repository_ctx.attr.declared_by,
+                    folder,
+                ) + "such as quality/gates, without empty parts, '.' and '..'")
             path = path.get_child(part)
         if not path.exists:
             fail("{} declares the folder '{}', which does not exist below {}. ".format(

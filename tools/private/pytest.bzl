@@ -2,6 +2,8 @@
 
 load(":python.bzl", "python_module_test")
 
+_PER_FILE = ["data", "deps", "environment", "size", "tags"]
+
 def hardgate_pytest(
         srcs,
         deps,
@@ -23,9 +25,16 @@ def hardgate_pytest(
       support: list of files that tests import or use, such as conftest.py.
       per_file: dict of dicts, attributes (data, deps, size, tags, environment) for single files.
     """
-    for file in per_file:
+    for file, attributes in per_file.items():
         if file not in srcs:
             fail("per_file names '{}', which is not among the tests; found: {}".format(file, ", ".join(srcs)))
+        for attribute in attributes:
+            if attribute not in _PER_FILE:
+                fail("per_file['{}'] has the attribute '{}'; allowed: {}".format(
+                    file,
+                    attribute,
+                    ", ".join(_PER_FILE),
+                ))
     for file in srcs:
         more = per_file.get(file, {})
         python_module_test(

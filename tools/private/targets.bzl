@@ -10,11 +10,16 @@ _VERDICT_TEST = Label("//src:hardgate_verdict_test")
 _STRUCTURAL = Label("//src:hardgate_structural")
 _REPORT = Label("//src:hardgate_report")
 
+_INDEX_FIELDS = ["cases", "evals_package", "gates", "gates_package", "invalid", "milestone"]
+
 def _check_index(index, needed):
-    for field in ["milestone", "gates", "cases", "invalid", "gates_package", "evals_package"]:
-        if not hasattr(index, field):
-            fail(("{} needs index = INDEX, loaded from the index.bzl of the repository that " +
-                  "gates.declare names; found {} without '{}'").format(needed, type(index), field))
+    missing = [field for field in _INDEX_FIELDS if not hasattr(index, field)]
+    if missing:
+        found = "a " + type(index)
+        if type(index) == "struct":
+            found += " without " + ", ".join(missing)
+        fail(("{} needs index = INDEX, loaded from the index.bzl of the repository that " +
+              "gates.declare names; found {}").format(needed, found))
 
 def _tags(noun, entry, more = []):
     return [noun, "milestone:{}".format(entry["milestone"])] + more
