@@ -105,7 +105,7 @@ def complain(details: ErrorDetails, keys: Keys, known: tuple[str, ...]) -> Compl
 
 def _missing(details: ErrorDetails, keys: Keys, known: tuple[str, ...]) -> Complaint:
     name = quoted(str(details["loc"][-1]))
-    return Complaint(keys, "schema.missing_key", f"found no key {name}", "a map that has it")
+    return Complaint(keys, "schema.missing_key", f"found a map without {name}", "one that has it")
 
 
 def _unknown(details: ErrorDetails, keys: Keys, known: tuple[str, ...]) -> Complaint:
@@ -129,7 +129,7 @@ def _wrong_tag(details: ErrorDetails, keys: Keys, known: tuple[str, ...]) -> Com
 
 def _no_tag(details: ErrorDetails, keys: Keys, known: tuple[str, ...]) -> Complaint:
     name = details["ctx"]["discriminator"]
-    return Complaint(keys, "schema.missing_key", f"found no key {name}", "a map that has it")
+    return Complaint(keys, "schema.missing_key", f"found a map without {name}", "one that has it")
 
 
 def _choice(keys: Keys, value: Any, expected: str) -> Complaint:

@@ -59,5 +59,5 @@ def _describe(match: re.Match[str]) -> tuple[str, str]:
     if character == "\r":
         return "yaml.line_break", "found a lone carriage return; allowed: LF or CR LF line ends"
     name = unicodedata.name(character, "control character")
-    message = f"found U+{ord(character):04X} ({name}); allowed: inside double quotes, as an escape"
+    message = f"found U+{ord(character):04X} ({name}); allowed: an escape inside double quotes"
     return "yaml.character", message

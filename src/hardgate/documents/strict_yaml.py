@@ -313,7 +313,7 @@ class _Reader:
 
 
 _REMEDIES = (
-    ("mapping values are not allowed", "a text that holds ': ' in quotes"),
+    ("mapping values are not allowed", "keys of one map aligned, a text that holds ': ' in quotes"),
     ("cannot start any token", "a text that starts with this character in quotes"),
     ("could not find expected ':'", "'key: value' on each line of a map"),
     ("unexpected end of stream", "a quote that is closed"),

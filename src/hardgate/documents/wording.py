@@ -52,10 +52,10 @@ def choices(names: Iterable[str]) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name most like `name` (difflib, at least 0.6 alike), or None."""
+    """The known name most like `name` (difflib, at least 0.7 alike), or None."""
     candidates = list(known)
     by_lower_case = {candidate.lower(): candidate for candidate in candidates}
-    matches = difflib.get_close_matches(name.lower(), list(by_lower_case), n=1)
+    matches = difflib.get_close_matches(name.lower(), list(by_lower_case), n=1, cutoff=0.7)
     return by_lower_case[matches[0]] if matches else None
 
 

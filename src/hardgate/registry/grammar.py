@@ -72,7 +72,7 @@ def prose(rule: str) -> Callable[[str], str]:
             raise refused(rule, f"found {found}; allowed: {allowed}")
         if len(text) > LONGEST_PROSE:
             found = f"a text of {len(text)} characters"
-            raise refused(rule, f"found {found}; allowed: at most {LONGEST_PROSE}")
+            raise refused("schema.length", f"found {found}; allowed: at most {LONGEST_PROSE}")
         return text
 
     return check
