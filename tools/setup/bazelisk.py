@@ -32,21 +32,12 @@ class Bazelisk:
         self.folder = cache / "bazelisk"
         self.program = self.folder / VERSION / "bazelisk"
         self.home = self.folder / "home"
-        self.downloaded = self.folder / f"downloaded-{version}"
-
-    def launch(self) -> Launch:
-        """How to start Bazel through it."""
-        return Launch(
-            origin=f"bazelisk {VERSION} from npm in {self.folder}",
-            program=self.program,
-            environment=self._environment(),
-            rests_on=(self.downloaded,),
-        )
 
     def ready(self) -> Launch | None:
-        """The launch when bazelisk has downloaded this Bazel before and it still runs."""
-        if self.downloaded.is_file() and self._ask().right:
-            return self.launch()
+        """The Bazel that bazelisk downloaded before, when it still runs."""
+        for program in sorted(self.home.glob("downloads/sha256/*/bin/bazel")):
+            if probe.ask(program, self.version, self.home, {}).right:
+                return Launch(origin=f"downloaded by bazelisk, {program}", program=program)
         return None
 
     def fetch(self) -> Launch | None:
@@ -59,18 +50,12 @@ class Bazelisk:
             say(f"no bazelisk from npm: {error.what}")
             return None
         say(f"bazelisk: downloading Bazel {self.version}")
-        answer = self._ask()
+        settings = {**probe.environment(self.version), "BAZELISK_HOME": str(self.home)}
+        answer = probe.ask(self.program, self.version, self.home, settings)
         if not answer.right:
             say(f"bazelisk could not download Bazel: {answer.said}")
             return None
-        self.downloaded.touch()
-        return self.launch()
-
-    def _environment(self) -> dict[str, str]:
-        return {**probe.environment(self.version), "BAZELISK_HOME": str(self.home)}
-
-    def _ask(self) -> probe.Answer:
-        return probe.ask(self.program, self.version, self.home, self._environment())
+        return self.ready()
 
     def _install(self) -> None:
         member = f"package/bazelisk-{platform.system().lower()}_{MACHINES.get(platform.machine())}"

@@ -8,11 +8,12 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import pwd
 import signal
 import sys
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Iterator, Sequence
 
 from tools.setup import debian, probe
 from tools.setup.bazelisk import Bazelisk
@@ -56,8 +57,21 @@ def pinned_version(workspace: Path) -> str:
         raise SetupError(f"{path} names no version", f"git checkout -- {path}") from error
 
 
+def require_user_name() -> None:
+    """Bazel names its output folder after the user, and ends without one (common in containers)."""
+    if not os.environ.get("USER"):
+        try:
+            pwd.getpwuid(os.getuid())
+        except KeyError as error:
+            raise SetupError(
+                f"USER is not set and user {os.getuid()} has no name; Bazel needs one",
+                "export USER=builder, or any other name, and start again",
+            ) from error
+
+
 def start(workspace: Path, cache: Path) -> int:
     """Find or make the pinned Bazel, print how to start it, and keep that for the next start."""
+    require_user_name()
     launch = provide(workspace, cache, pinned_version(workspace))
     kept = cache / "checkouts" / workspace.relative_to("/")
     launch.write_rc(kept)
@@ -113,6 +127,6 @@ def _explain(error: OSError, cache: Path) -> SetupError:
             "free some space, or set HARDGATE_CACHE to a folder on another disk, and start again",
         )
     return SetupError(
-        f"the cache folder {cache} cannot be used: {error.strerror}: {error.filename}",
+        f"cannot set up Bazel in the cache folder {cache}: {error.strerror}: {error.filename}",
         "set HARDGATE_CACHE to a folder that you can write to, not below /tmp, and start again",
     )

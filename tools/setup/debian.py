@@ -46,12 +46,13 @@ def architecture() -> str | None:
 
 
 def keyring() -> Path:
-    """The Debian archive's public keys as installed on this system."""
-    for path in KEYRINGS:
+    """The Debian archive's public keys as installed on this system, or the named mirror's own."""
+    named = os.environ.get("HARDGATE_DEBIAN_KEYRING")
+    for path in [Path(named)] if named else KEYRINGS:
         if path.exists():
             return path
     raise SetupError(
-        "the Debian archive's keys are not installed, so its packages cannot be verified",
+        "the Debian archive's keys are not installed, so its packages could not be verified",
         f"install debian-archive-keyring and start again; or {USE_BAZELISK}",
     )
 

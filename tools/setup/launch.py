@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Mapping, Sequence
 
 
 @dataclass(frozen=True)
@@ -15,8 +15,8 @@ class Launch:
     """One way to start the pinned Bazel.
 
     `origin` says in words where it comes from, `options` are startup options, `rc_lines` the lines
-    of a generated bazelrc, `environment` what the client must find set. When `program` or one of
-    `rests_on` changes, bazelw looks again.
+    of a generated bazelrc (options quoted as in a shell), `environment` what the client must find
+    set. When `program` or one of `rests_on` changes, bazelw looks again.
     """
 
     origin: str
@@ -32,7 +32,7 @@ class Launch:
         return [str(self.program), *self.options, *rc, *arguments]
 
     def write_rc(self, kept: Path) -> None:
-        """Write the bazelrc, if there is one, into the folder `kept` (OSError when it cannot be)."""
+        """Write the bazelrc, if there is one, into the folder `kept`; may raise OSError."""
         if self.rc_lines:
             kept.mkdir(parents=True, exist_ok=True)
             replace(kept / "bazelrc", "".join(f"{line}\n" for line in self.rc_lines))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -69,10 +70,12 @@ class PrivateBazel:
         modules["rules_python"] = here / STAND_IN
         # Overridden modules would be written into the lock file that is checked in.
         lines = ["common --lockfile_mode=off"]
-        lines += [f"common --override_module={name}={path}" for name, path in modules.items()]
+        for name, path in modules.items():
+            lines.append("common " + shlex.quote(f"--override_module={name}={path}"))
         lines.append("common:workspace --noenable_bzlmod --enable_workspace")
         for name in WORKSPACE_REPOSITORIES:
-            lines.append(f"common:workspace --override_repository={name}={modules[name]}")
+            option = shlex.quote(f"--override_repository={name}={modules[name]}")
+            lines.append(f"common:workspace {option}")
         return Launch(
             origin=f"private copy of Debian's packages in {self.path}",
             program=self.program,
@@ -98,11 +101,13 @@ class PrivateBazel:
         found = []
         for line in marker.read_text(errors="replace").splitlines():
             size, _, name = line.partition(" ")
-            file = self.path / name
-            if not file.exists():
-                found.append(f"{file} is missing")
-            elif str(file.stat().st_size) != size:
-                found.append(f"{file} has {file.stat().st_size} bytes instead of {size}")
+            try:
+                actual = os.lstat(self.path / name).st_size
+            except OSError:
+                found.append(f"{self.path / name} is missing")
+                continue
+            if str(actual) != size:
+                found.append(f"{self.path / name} has {actual} bytes instead of {size}")
         return found or self.start_faults()
 
     def start_faults(self) -> list[str]:
@@ -165,9 +170,10 @@ class PrivateBazel:
                 f"the private copy was made but does not run: {'; '.join(wrong)}",
                 debian.USE_BAZELISK,
             )
-        walked = (Path(where, name) for where, _, names in os.walk(self.path) for name in names)
-        files = sorted(file for file in walked if file.exists())
-        lines = [f"{file.stat().st_size} {file.relative_to(self.path)}\n" for file in files]
+        walked = os.walk(self.path)
+        files = sorted(Path(where, name) for where, _, names in walked for name in names)
+        # Links are not followed: some lead to files of the system, which may change.
+        lines = [f"{os.lstat(file).st_size} {file.relative_to(self.path)}\n" for file in files]
         unfinished = self.path / f"{MARKER}.partial"
         unfinished.write_text("".join(lines))
         unfinished.rename(self.path / MARKER)

@@ -9,9 +9,9 @@ import signal
 import subprocess
 import tempfile
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Mapping
 
 from tools.setup.launch import Launch
 from tools.setup.progress import last_line, say
@@ -79,7 +79,7 @@ def ask(
 
 def _wait(process: subprocess.Popen[bytes], downloads: Path, silent_seconds: float) -> bool:
     """Wait for the end; False when it was stopped because nothing happened."""
-    size, last_growth, last_said = _size(downloads), time.monotonic(), time.monotonic()
+    size, last_growth, last_said = folder_bytes(downloads), time.monotonic(), time.monotonic()
     while True:
         try:
             process.wait(timeout=POLL_SECONDS)
@@ -89,7 +89,7 @@ def _wait(process: subprocess.Popen[bytes], downloads: Path, silent_seconds: flo
         except BaseException:
             os.killpg(process.pid, signal.SIGKILL)
             raise
-        now, grown = time.monotonic(), _size(downloads)
+        now, grown = time.monotonic(), folder_bytes(downloads)
         if grown != size:
             size, last_growth = grown, now
             if now - last_said > 5:
@@ -101,7 +101,7 @@ def _wait(process: subprocess.Popen[bytes], downloads: Path, silent_seconds: flo
             return False
 
 
-def _size(folder: Path) -> int:
+def folder_bytes(folder: Path) -> int:
     """Bytes in the files below `folder`; 0 when there is none."""
     total = 0
     for where, _, names in os.walk(folder):

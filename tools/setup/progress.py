@@ -6,8 +6,8 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Mapping, Sequence, Union
 
 _started = time.monotonic()
 
@@ -38,7 +38,7 @@ def last_line(text: str) -> str:
 
 
 def run(
-    command: Sequence[Union[str, Path]],
+    command: Sequence[str | Path],
     try_next: str,
     *,
     cwd: Path | None = None,

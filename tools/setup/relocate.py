@@ -44,13 +44,18 @@ def patch_programs(prefix: Path, final: Path, arch: str) -> None:
     triplet = TRIPLETS[arch]
     libraries, java = Path("usr/lib") / triplet, java_folder(arch)
     loader = libraries / LOADERS[arch]
-    patchelf = [prefix / loader, "--library-path", prefix / libraries, prefix / "usr/bin/patchelf"]
+    patchelf = [
+        str(prefix / loader),
+        "--library-path",
+        str(prefix / libraries),
+        str(prefix / "usr/bin/patchelf"),
+    ]
     own = str(final / libraries)
     java_path = f"{final / java / 'lib'}:{final / java / 'lib/server'}:{own}"
 
     def patch(files: list[Path], search_path: str, *more: str) -> None:
-        words = [*patchelf, *more, "--force-rpath", "--set-rpath", search_path, *files]
-        run(words, "start again")
+        options = [*more, "--force-rpath", "--set-rpath", search_path]
+        run([*patchelf, *options, *files], "start again")
 
     interpreter = ("--set-interpreter", str(final / loader))
     tools = sorted((prefix / "usr/libexec" / triplet / "bazel").iterdir())

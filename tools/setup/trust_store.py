@@ -45,7 +45,7 @@ def key_store(certificates: list[bytes]) -> bytes:
 
 
 def provide(java: Path) -> None:
-    """Write the list into the runtime at `java`, unless the system has one at the place it links to."""
+    """Write the list into the runtime at `java`, unless its link leads to one of the system."""
     path = java / "lib/security/cacerts"
     if path.exists():
         return
