@@ -1,0 +1,87 @@
+"""What a structural check is given and what it gives back.
+
+A check is a function `check(context: StructuralContext) -> Examination`. It reads nothing but
+`context.tree`, so that its result depends on the declared sources only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hardgate.documents.problems import DefinitionError, Problem
+from hardgate.documents.tree import Tree
+from hardgate.verdicts.verdict import Finding
+
+if TYPE_CHECKING:
+    from hardgate.registry.loader import Registry
+
+MILESTONE_FILE = "gates/MILESTONE"
+
+
+@dataclass(frozen=True)
+class Examination:
+    """What a check found. `examined` counts what it looked at, in units of `unit` ("modules").
+
+    A check that examined nothing fails, whatever it found.
+    """
+
+    findings: Sequence[Finding]
+    examined: int
+    unit: str
+
+
+@dataclass(frozen=True)
+class DeclaredCounterexample:
+    """One counterexample of a registry entry: `reason` is the rule that must reject it."""
+
+    name: str
+    reason: str
+    tree: str | None = None
+
+
+@dataclass(frozen=True)
+class GateEntry:
+    """A gate as the registry declares it, and the place (`path`, `line`) of its entry."""
+
+    id: str
+    area: str
+    slug: str
+    kind: str
+    milestone: int
+    check: str | None
+    counterexamples: tuple[DeclaredCounterexample, ...]
+    path: str
+    line: int
+
+
+class StructuralContext:
+    """The sources of one gate, and what a check may want to know about the repository."""
+
+    def __init__(self, tree: Tree, gate: GateEntry) -> None:
+        self.tree = tree
+        self.gate = gate
+        self._registry: Registry | None = None
+
+    @property
+    def milestone(self) -> int:
+        """The repository's milestone. Raises DefinitionError where the sources do not say it."""
+        if not self.tree.exists(MILESTONE_FILE):
+            message = "the repository's milestone is not among the sources of this gate"
+            raise DefinitionError([Problem(MILESTONE_FILE, 1, 1, "milestone_missing", message)])
+        text = self.tree.read(MILESTONE_FILE).decode("utf-8", "replace").strip()
+        if not text.isascii() or not text.isdigit():
+            message = f"expected one integer, 0 or more, found {text[:20]!r}"
+            raise DefinitionError([Problem(MILESTONE_FILE, 1, 1, "milestone_malformed", message)])
+        return int(text)
+
+    def registry(self) -> Registry:
+        """The registry in `tree`, loaded once. Raises DefinitionError with all its problems."""
+        if self._registry is None:
+            # Loaded here and not at the top: most checks never look at the registry, and its
+            # models are the most expensive import of the process.
+            from hardgate.registry.loader import load_registry
+
+            self._registry = load_registry(self.tree)
+        return self._registry
