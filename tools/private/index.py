@@ -15,8 +15,11 @@ import subprocess
 import sys
 
 KINDS = ("case", "corpus", "property", "structural")
-SLUG = re.compile(r"[a-z][a-z0-9_]*")
+WORD = re.compile(r"[a-z][a-z0-9_]*")
+GATE_ID = re.compile(r"gate\.[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*")
+LABEL = re.compile(r"(?:@@?[A-Za-z0-9._+~-]*)?//([A-Za-z0-9._/+~-]*)(?::([A-Za-z0-9._/+=,@~-]+))?")
 LARGEST_MILESTONE = 99
+ONE_NAME = "a lowercase letter, then lowercase letters, digits and underscores"
 
 
 def install_yaml(lock, folder):
@@ -33,11 +36,74 @@ def install_yaml(lock, folder):
     requirement = folder / "pyyaml.lock"
     requirement.write_text("\n".join(lines[start : stop + 1]) + "\n")
     pip = [sys.executable, "-I", "-m", "pip", "install", "--quiet", "--no-deps", "--require-hashes"]
-    pip += ["--disable-pip-version-check", "--target", str(folder), "--requirement", str(requirement)]
+    pip += ["--disable-pip-version-check", "--target", str(folder), "-r", str(requirement)]
     done = subprocess.run(pip, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit("installing PyYAML failed; is a Python package index reachable?\n" + done.stderr)
     sys.path.insert(0, str(folder))
+
+
+def is_label(text):
+    """Would Bazel read the text as a label from the top of a repository?"""
+    match = LABEL.fullmatch(text) if isinstance(text, str) else None
+    if not match:
+        return False
+    package, name = match.groups()
+    parts = (package.split("/") if package else []) + (name or "x").split("/")
+    return bool(package or name) and not {"", ".", ".."}.intersection(parts)
+
+
+def milestone_faults(value):
+    """Yields what is wrong with an entry's milestone."""
+    from hardgate.documents.wording import shown
+
+    if type(value) is not int or not 0 <= value <= LARGEST_MILESTONE:
+        message = "found milestone {}; allowed: a whole number from 0 to {}"
+        message = message.format(shown(value), LARGEST_MILESTONE)
+        yield ("milestone",), "schema.range", message
+
+
+def source_faults(sources):
+    """Yields what is wrong with the labels of the files that a gate reads."""
+    from hardgate.documents.wording import shown
+
+    if not isinstance(sources, list):
+        message = f"found {shown(sources)}; allowed: a list of Bazel labels"
+        yield ("sources",), "schema.type", message
+        return
+    for number, label in enumerate(sources):
+        if not is_label(label) or label in sources[:number]:
+            message = "found {}; allowed: a Bazel label such as //src:sources, each one once"
+            yield ("sources", number), "label_malformed", message.format(shown(label))
+
+
+def counterexample_faults(counterexamples, folder):
+    """Yields what is wrong with the names and trees of counterexamples; trees are in `folder`."""
+    from hardgate.documents.wording import shown
+
+    if not isinstance(counterexamples, list):
+        message = f"found {shown(counterexamples)}; allowed: a list of counterexamples"
+        yield ("counterexamples",), "schema.type", message
+        return
+    names = set()
+    for number, counterexample in enumerate(counterexamples):
+        here = ("counterexamples", number)
+        if not isinstance(counterexample, dict):
+            message = f"found {shown(counterexample)}; allowed: a map with name and reason"
+            yield here, "schema.type", message
+            continue
+        name, tree = counterexample.get("name"), counterexample.get("tree")
+        if not isinstance(name, str) or not WORD.fullmatch(name):
+            message = f"found {shown(name)}; allowed: {ONE_NAME}"
+            yield (*here, "name"), "name_malformed", message
+            continue
+        if name in names:
+            message = f"found {shown(name)} again; allowed: each name once in a gate"
+            yield (*here, "name"), "counterexample_duplicate", message
+        names.add(name)
+        if tree is not None and tree != folder + name:
+            message = f"found {shown(tree)}; allowed: {folder}{name}"
+            yield (*here, "tree"), "tree_malformed", message
 
 
 class Index:
@@ -50,123 +116,140 @@ class Index:
 
     def problem(self, path, line, column, rule, message):
         """Records a problem; each one becomes a failing target."""
-        stem = pathlib.PurePath(path).stem
-        name = "{}.{}.{}".format(stem, line, len(self.invalid) + 1)
-        place = "column {}: {}".format(column, message)
+        path = path.encode("utf-8", "backslashreplace").decode("utf-8")
+        stem = re.sub(r"[^A-Za-z0-9_.-]", "_", pathlib.PurePath(path).stem)
+        name = f"{stem}.{line}.{len(self.invalid) + 1}"
+        place = f"{message} ({path}:{line}:{column})"
         self.invalid.append(
             {"name": name, "path": path, "line": line, "rule": rule, "message": place}
         )
 
     def load(self, file):
-        """Returns (path, value, position lookup) of a YAML file, or None after recording why not."""
+        """Returns the Document of a YAML file, or None after recording why there is none."""
         from hardgate.documents.problems import DefinitionError
         from hardgate.documents.strict_yaml import load
 
         path = file.relative_to(self.root).as_posix()
         try:
-            document = load(path, file.read_bytes())
+            return load(path, file.read_bytes())
         except DefinitionError as error:
             for problem in error.problems:
                 self.problem(path, problem.line, problem.column, problem.rule, problem.message)
-            return None
         except OSError as error:
             self.problem(path, 1, 1, "file.unreadable", error.strerror or str(error))
-            return None
-        return path, document.value, lambda *keys: document.position(keys)
-
-    def entry_fault(self, area, entry):
-        """Returns (key, rule, message) of what keeps an entry from becoming a target, or None."""
-        if not isinstance(entry, dict):
-            return (), "registry.entry_type", "an entry is a map of keys; see docs/reference/schemas"
-        identity = entry.get("id")
-        expected = "gate.{}.".format(area)
-        if not isinstance(identity, str) or not identity.startswith(expected):
-            message = "found id {!r}; allowed: {}<slug>, the file's name being the area"
-            return ("id",), "registry.id", message.format(identity, expected)
-        if not SLUG.fullmatch(identity[len(expected) :]):
-            message = "found {!r}; allowed: a lowercase letter, then letters, digits and underscores"
-            return ("id",), "registry.id", message.format(identity)
-        if identity in self.seen:
-            message = "{} is declared twice; the first is at {}"
-            return ("id",), "registry.duplicate_id", message.format(identity, self.seen[identity])
-        milestone = entry.get("milestone")
-        if type(milestone) is not int or not 0 <= milestone <= LARGEST_MILESTONE:
-            message = "found milestone {!r}; allowed: an integer from 0 to {}"
-            rule = "registry.milestone"
-            return ("milestone",), rule, message.format(milestone, LARGEST_MILESTONE)
-        if entry.get("kind") not in KINDS:
-            message = "found kind {!r}; allowed: {}"
-            return ("kind",), "registry.kind", message.format(entry.get("kind"), ", ".join(KINDS))
-        return self.list_fault(entry)
-
-    @staticmethod
-    def list_fault(entry):
-        """Returns the fault of an entry's sources or counterexamples, or None."""
-        sources = entry.get("sources") or []
-        if not isinstance(sources, list) or not all(isinstance(label, str) for label in sources):
-            return ("sources",), "registry.sources", "allowed: a list of Bazel labels"
-        names = set()
-        for counterexample in entry.get("counterexamples") or []:
-            name = counterexample.get("name") if isinstance(counterexample, dict) else None
-            if not isinstance(name, str) or not SLUG.fullmatch(name) or name in names:
-                message = "found name {!r}; allowed: a name of its own, like a function's"
-                return ("counterexamples",), "registry.counterexample", message.format(name)
-            names.add(name)
         return None
+
+    def files(self, folder, rule, allowed, accept):
+        """Returns the YAML files of a folder; records those that would be left out in silence."""
+        from hardgate.documents.wording import quoted
+
+        found = []
+        for file in sorted([*folder.glob("*.yaml"), *folder.glob("*.yml")]):
+            if file.suffix == ".yaml" and accept(file.stem):
+                found.append(file)
+                continue
+            message = f"found the file name {quoted(file.name)}; allowed: {allowed}"
+            self.problem(file.relative_to(self.root).as_posix(), 1, 1, rule, message)
+        return found
+
+    def gate_faults(self, document, area, entry):
+        """Yields (keys, rule, message) of what keeps an entry from becoming a target."""
+        from hardgate.documents.wording import choices, did_you_mean, shown
+
+        if not isinstance(entry, dict):
+            yield (), "schema.type", f"found {shown(entry)}; allowed: a gate entry (a map)"
+            return
+        identity, kind = entry.get("id"), entry.get("kind")
+        if not isinstance(identity, str) or not GATE_ID.fullmatch(identity):
+            message = "found id {}; allowed: gate.{}.<slug>, the slug being {}"
+            yield ("id",), "id_malformed", message.format(shown(identity), area, ONE_NAME)
+        elif identity.split(".")[1] != area:
+            message = "found {} in {}; allowed: gate.{}.<slug>, the area being the stem of the file"
+            message = message.format(shown(identity), document.path, area)
+            yield ("id",), "id_area_mismatch", message
+        elif identity in self.seen:
+            message = "found {} again, first at {}; allowed: each id once"
+            yield ("id",), "id_duplicate", message.format(shown(identity), self.seen[identity])
+        yield from milestone_faults(entry.get("milestone"))
+        if kind not in KINDS:
+            hint = did_you_mean(kind, KINDS) if isinstance(kind, str) else ""
+            message = f"found kind {shown(kind)}; allowed: {choices(KINDS)}"
+            yield ("kind",), "schema.value", message + hint
+        for key in ("check", "spec"):
+            if not isinstance(entry.get(key), (str, type(None))):
+                message = f"found {shown(entry[key])}; allowed: a text"
+                yield (key,), "schema.type", message
+        yield from source_faults(entry.get("sources", []))
+        trees = f"{self.gates_folder}/defects/{area}/"
+        yield from counterexample_faults(entry.get("counterexamples", []), trees)
 
     def read_gates(self):
         """Reads every area's file."""
-        for file in sorted((self.root / self.gates_folder).glob("*.yaml")):
-            if file.stem == "retired":
+        folder = self.root / self.gates_folder
+        allowed = "<area>.yaml (a-z, 0-9, _)"
+        for file in self.files(folder, "registry_file_name", allowed, WORD.fullmatch):
+            document = None if file.stem == "retired" else self.load(file)
+            if not document:
                 continue
-            loaded = self.load(file)
-            if not loaded:
+            if not isinstance(document.value, list):
+                message = "found something else; allowed: a list of gate entries"
+                self.problem(document.path, *document.position(), "schema.type", message)
                 continue
-            path, entries, position = loaded
-            if not isinstance(entries, list):
-                self.problem(path, 1, 1, "registry.not_a_list", "allowed: a list of gate entries")
-                continue
-            for number, entry in enumerate(entries):
-                fault = self.entry_fault(file.stem, entry)
-                if fault:
-                    key, rule, message = fault
-                    self.problem(path, *position(number, *key), rule, message)
-                    continue
-                line, column = position(number)
-                self.seen[entry["id"]] = "{}:{}:{}".format(path, line, column)
-                area, slug = entry["id"].split(".")[1:]
-                where = {"area": area, "slug": slug, "path": path, "line": line}
-                self.gates.append(dict(entry, **where))
+            for number, entry in enumerate(document.value):
+                faults = list(self.gate_faults(document, file.stem, entry))
+                for keys, rule, message in faults:
+                    place = document.position((number, *keys))
+                    self.problem(document.path, *place, rule, message)
+                if not faults:
+                    self.add_gate(document, number, entry)
+
+    def add_gate(self, document, number, entry):
+        """Adds a sound entry."""
+        line, column = document.position((number,))
+        self.seen[entry["id"]] = f"{document.path}:{line}:{column}"
+        area, slug = entry["id"].split(".")[1:]
+        self.gates.append(dict(entry, area=area, slug=slug, path=document.path, line=line))
+
+    def case_faults(self, case):
+        """Yields (keys, rule, message) of what keeps a case from becoming a target."""
+        from hardgate.documents.wording import shown
+
+        if not isinstance(case, dict):
+            yield (), "schema.type", f"found {shown(case)}; allowed: a case (a map)"
+            return
+        name = case.get("name")
+        if not isinstance(name, str) or not WORD.fullmatch(name):
+            message = f"found case name {shown(name)}; allowed: {ONE_NAME}"
+            yield ("name",), "name_malformed", message
+        elif ("case", name) in self.seen:
+            message = "found case name {} again, first in {}; allowed: each name once"
+            message = message.format(shown(name), self.seen["case", name])
+            yield ("name",), "case_duplicate", message
+        yield from milestone_faults(case.get("milestone"))
 
     def read_cases(self):
         """Reads every case's file."""
-        for file in sorted((self.root / self.evals_folder / "cases").glob("*.yaml")):
-            loaded = self.load(file)
-            if not loaded:
+        folder = self.root / self.evals_folder / "cases"
+        for file in self.files(folder, "case_file_name", "<name>.yaml", bool):
+            document = self.load(file)
+            if not document:
                 continue
-            path, case, position = loaded
-            name = case.get("name") if isinstance(case, dict) else None
-            if not isinstance(name, str) or not SLUG.fullmatch(name) or ("case", name) in self.seen:
-                message = "found case name {!r}; allowed: a name of its own in snake case"
-                self.problem(path, *position(), "case.name", message.format(name))
-                continue
-            milestone = case.get("milestone")
-            if type(milestone) is not int or not 0 <= milestone <= LARGEST_MILESTONE:
-                message = "found milestone {!r}; allowed: an integer from 0 to {}"
-                message = message.format(milestone, LARGEST_MILESTONE)
-                self.problem(path, *position("milestone"), "case.milestone", message)
-                continue
-            self.seen["case", name] = path
-            self.cases.append(
-                {"name": name, "milestone": milestone, "files": self.case_files(file, case)}
-            )
+            faults = list(self.case_faults(document.value))
+            for keys, rule, message in faults:
+                self.problem(document.path, *document.position(keys), rule, message)
+            if not faults:
+                name = document.value["name"]
+                self.seen["case", name] = document.path
+                files = self.case_files(file, document.value)
+                milestone = document.value["milestone"]
+                self.cases.append({"name": name, "milestone": milestone, "files": files})
 
     def case_files(self, file, case):
         """Returns the files a case reads, relative to the folder of the cases' package."""
         package = self.root / self.evals_folder
         files = [file.relative_to(package).as_posix()]
         stem = case.get("model_fixture")
-        if isinstance(stem, str) and SLUG.fullmatch(stem):
+        if isinstance(stem, str) and WORD.fullmatch(stem):
             fixture = package / "fixtures" / "models" / (stem + ".yaml")
             if fixture.is_file():
                 files.append(fixture.relative_to(package).as_posix())
@@ -174,15 +257,18 @@ class Index:
 
     def milestone(self):
         """Returns the repository's checked-in milestone."""
+        from hardgate.documents.wording import shown
+
         path = self.gates_folder + "/MILESTONE"
         try:
-            text = (self.root / path).read_text("utf-8").strip()
-        except (OSError, UnicodeDecodeError):
-            text = ""
-        if not re.fullmatch(r"[0-9]{1,2}", text):
-            message = "found {!r}; allowed: one integer from 0 to {}"
-            message = message.format(text[:20], LARGEST_MILESTONE)
-            self.problem(path, 1, 1, "registry.repository_milestone", message)
+            text = (self.root / path).read_bytes().decode("utf-8", "replace")
+        except OSError:
+            self.problem(path, 1, 1, "milestone_file", "allowed: a file with one whole number")
+            return 0
+        if not re.fullmatch(r"(0|[1-9][0-9]?)\n?", text):
+            message = "found {}; allowed: one whole number from 0 to {}"
+            message = message.format(shown(text), LARGEST_MILESTONE)
+            self.problem(path, 1, 1, "milestone_file", message)
             return 0
         return int(text)
 
@@ -190,9 +276,9 @@ class Index:
 def starlark(value):
     """Returns a value as a Starlark expression, one list element a line."""
     if isinstance(value, list) and value and isinstance(value[0], dict):
-        return "[\n" + "".join("    {},\n".format(starlark(one)) for one in value) + "]"
+        return "[\n" + "".join(f"    {starlark(one)},\n" for one in value) + "]"
     if isinstance(value, dict):
-        pairs = ("{}: {}".format(starlark(k), starlark(value[k])) for k in sorted(value))
+        pairs = (f"{starlark(k)}: {starlark(value[k])}" for k in sorted(value))
         return "{" + ", ".join(pairs) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(starlark(one) for one in value) + "]"
@@ -207,17 +293,18 @@ def main():
     for name in ("source", "lock", "root", "gates", "evals"):
         parser.add_argument("--" + name, required=True)
     options = parser.parse_args()
+    sys.stdout.reconfigure(encoding="utf-8")
     sys.path.insert(0, options.source)
     install_yaml(options.lock, pathlib.Path("pyyaml"))
     index = Index(options.root, options.gates, options.evals)
     index.read_gates()
     index.read_cases()
     print("INDEX = struct(")
-    print("milestone = {},".format(index.milestone()))
-    print("gates_package = {},".format(starlark(options.gates)))
-    print("evals_package = {},".format(starlark(options.evals)))
+    print(f"milestone = {index.milestone()},")
+    print(f"gates_package = {starlark(options.gates)},")
+    print(f"evals_package = {starlark(options.evals)},")
     for name in ("gates", "cases", "invalid"):
-        print("{} = {},".format(name, starlark(getattr(index, name))))
+        print(f"{name} = {starlark(getattr(index, name))},")
     print(")")
 
 
