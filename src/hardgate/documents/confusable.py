@@ -13,7 +13,7 @@ import unicodedata
 _LOOKS_LIKE = {
     **str.maketrans("асԁеһіјӏорԛѕѵԝху", "acdehijlopqsvwxy"),  # Cyrillic
     **str.maketrans("АВЕНІЈКМОРЅТХУ", "ABEHIJKMOPSTXY"),
-    **str.maketrans("αικνορτυχ", "aiknoptux"),  # Greek
+    **str.maketrans("αικνορτυχ", "aikvoptux"),  # Greek
     **str.maketrans("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ABEZHIKMNOPTYX"),
     **str.maketrans("ıɡʟոօս", "iglnou"),  # Latin extensions and Armenian
     **str.maketrans("‐‑−", "---"),

@@ -82,12 +82,23 @@ def _problems(
     document: Document, at: Keys, value: Any, model: Any, error: ValidationError
 ) -> list[Problem]:
     complaints = merge_union_branches(
-        [_complaint(value, model, details) for details in error.errors(include_url=False)]
+        [
+            _complaint(value, model, details)
+            for details in error.errors(include_url=False)
+            if not _counts_refused_items(details)
+        ]
     )
     return [
         document.problem((*at, *one.keys), one.rule, one.message(), at_key=one.at_key)
         for one in complaints
     ]
+
+
+def _counts_refused_items(details: ErrorDetails) -> bool:
+    """Whether a list is called too short only because its bad items were not counted."""
+    if details["type"] != "too_short":
+        return False
+    return len(details["input"]) >= int(details["ctx"]["min_length"])
 
 
 def _complaint(value: Any, model: Any, details: ErrorDetails) -> Complaint:
@@ -109,24 +120,24 @@ def _complaint(value: Any, model: Any, details: ErrorDetails) -> Complaint:
 def locate(value: Any, location: tuple[str | int, ...]) -> Keys:
     """The keys in the document for a pydantic location.
 
-    A location also holds labels of union branches, which are no keys; of all ways to read it the
-    one that leaves out the fewest elements is taken.
+    A location also holds labels of union branches, which are no keys. Of all ways to read it, that
+    one is taken which leaves out the fewest elements, and rather another one than the last.
     """
     return _locate(value, location)[1]
 
 
 def _locate(value: Any, location: tuple[str | int, ...]) -> tuple[int, Keys]:
-    """How many elements were left out, and the keys."""
+    """The cost of what was left out, and the keys."""
     if not location:
         return 0, ()
     first, rest = location[0], location[1:]
     readings: list[tuple[int, Keys]] = []
     if _has(value, first):
-        left_out, keys = _locate(value[first], rest)
-        readings.append((left_out, (first, *keys)))
+        cost, keys = _locate(value[first], rest)
+        readings.append((cost, (first, *keys)))
     if not readings or readings[0][0]:
-        left_out, keys = _locate(value, rest)
-        readings.append((left_out + 1, keys))
+        cost, keys = _locate(value, rest)
+        readings.append((cost + (2 if rest else 3), keys))
     return min(readings, key=lambda reading: reading[0])
 
 
