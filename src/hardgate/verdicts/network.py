@@ -12,8 +12,7 @@ process on a live network never sends a packet because of this module.
 import errno
 import socket
 import sys
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 NETWORK_ON = "network_on"
 NETWORK_UNKNOWN = "network_unknown"
@@ -61,8 +60,7 @@ class Probe(Protocol):
         """Try the connection `name` of ATTEMPTS; return the error's name, or REACHED."""
 
 
-@dataclass(frozen=True)
-class NetworkProof:
+class NetworkProof(NamedTuple):
     """What was found. `attempts` is empty when nothing was attempted."""
 
     off: bool

@@ -10,8 +10,7 @@ import socket
 import sys
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TextIO
+from typing import NamedTuple, TextIO
 
 from hardgate.verdicts.text import indented, one_line, printable
 from hardgate.verdicts.verdict import PASS, CheckResult, Json, Verdict
@@ -25,8 +24,7 @@ FINDINGS_PRINTED = 100
 VALUE_CHARACTERS = 2000
 
 
-@dataclass(frozen=True)
-class Start:
+class Start(NamedTuple):
     """When a process began: seconds since the epoch, and monotonic seconds."""
 
     epoch_seconds: float

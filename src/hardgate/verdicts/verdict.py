@@ -10,7 +10,8 @@ place that decides so; `from_json` refuses a file that claims otherwise.
 """
 
 import json
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
+from typing import NamedTuple
 
 from hardgate.verdicts.network import NetworkProof, proves_off
 
@@ -50,8 +51,7 @@ class VerdictError(Exception):
         self.problems = tuple(problems)
 
 
-@dataclass(frozen=True, slots=True)
-class CheckResult:
+class CheckResult(NamedTuple):
     """One expectation and what was observed for it. `path` and `line` say where it is written."""
 
     name: str
@@ -63,7 +63,7 @@ class CheckResult:
     line: int = 0
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclass(frozen=True, order=True)
 class Finding:
     """One thing that a structural check objects to. An empty path means the whole repository."""
 
@@ -78,8 +78,7 @@ class Finding:
         return f"{place}{self.rule}: {self.message}"
 
 
-@dataclass(frozen=True, slots=True)
-class Counterexample:
+class Counterexample(NamedTuple):
     """What became of a seeded defect that the check had to reject."""
 
     name: str
@@ -89,8 +88,7 @@ class Counterexample:
     message: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """The outcome of one check. Build it with `conclude`, which decides `outcome`."""
 
     id: str
@@ -118,11 +116,14 @@ class Verdict:
 
     def to_json(self) -> str:
         """The file's text: sorted keys, one-space indent, a newline at the end."""
-        plain = {field.name: getattr(self, field.name) for field in fields(self)}
-        plain["checks"] = [_plain(check) for check in self.checks]
-        plain["findings"] = [_plain(finding) for finding in self.findings]
+        plain = self._asdict()
+        plain["checks"] = [check._asdict() for check in self.checks]
+        plain["findings"] = [
+            {field.name: getattr(finding, field.name) for field in fields(finding)}
+            for finding in self.findings
+        ]
         plain["network"] = None if self.network is None else self.network.to_plain()
-        plain["counterexample"] = _plain(self.counterexample) if self.counterexample else None
+        plain["counterexample"] = self.counterexample._asdict() if self.counterexample else None
         plain["limits_hit"] = list(self.limits_hit)
         # Escaped to ASCII: text from a model may hold lone surrogates, which UTF-8 cannot carry.
         return json.dumps(plain, sort_keys=True, indent=1, allow_nan=False) + "\n"
@@ -174,13 +175,13 @@ def conclude(
         limits_hit=tuple(limits_hit),
         subject=subject,
     )
-    return replace(verdict, outcome=_outcome(verdict))
+    return verdict._replace(outcome=_outcome(verdict))
 
 
 def with_network(verdict: Verdict, network: NetworkProof) -> Verdict:
     """The same verdict with the proof of the process that publishes it; a live network fails it."""
-    proven = replace(verdict, network=network)
-    return replace(proven, outcome=_outcome(proven))
+    proven = verdict._replace(network=network)
+    return proven._replace(outcome=_outcome(proven))
 
 
 def _outcome(verdict: Verdict) -> str:
@@ -192,10 +193,6 @@ def _outcome(verdict: Verdict) -> str:
     if verdict.findings or verdict.failed_checks() or verdict.limits_hit:
         return FAIL
     return PASS if verdict.checks or verdict.examined else FAIL
-
-
-def _plain(part: CheckResult | Finding | Counterexample) -> dict[str, Json]:
-    return {field.name: getattr(part, field.name) for field in fields(part)}
 
 
 _TYPES: dict[str, tuple[type, ...]] = {

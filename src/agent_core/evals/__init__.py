@@ -1,0 +1,1 @@
+"""What binds the reference runtime to Hardgate. Nothing else of the runtime may import it."""

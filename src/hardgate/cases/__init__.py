@@ -1,0 +1,1 @@
+"""Cases: the schema of a case file, how it is loaded, and what a run of it leaves to look at."""

@@ -1,0 +1,1 @@
+"""Expectations: how each key of `expected` becomes checks of a record."""

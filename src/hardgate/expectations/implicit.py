@@ -1,0 +1,99 @@
+"""What is checked of every run, whatever its case expects."""
+
+from collections.abc import Iterator
+
+from hardgate.cases.model import Expected
+from hardgate.cases.record import Record
+from hardgate.expectations.outcome import Keys, Outcome, events_of_tool, last_event
+
+FAILED = "FAILED"
+
+
+def implicit(expected: Expected, record: Record, keys: Keys) -> Iterator[Outcome]:
+    """The run did not fail, and the model proposed neither malformed arguments nor invented tools.
+
+    A case may opt out of each, and then the thing has to happen: an unneeded opt-out fails. A case
+    that states `terminal_status: failed` has opted out of the first.
+    """
+    opted_out = expected.implicit
+    errored = record.terminal_status == FAILED or record.failure_reason is not None
+    stated = expected.terminal_status is not None and expected.terminal_status.upper() == FAILED
+    if opted_out.allow_errored_run or not stated:
+        yield _implicit(
+            "errored_run",
+            opted_out.allow_errored_run,
+            [record.failure_reason or record.terminal_status] if errored else [],
+            keys,
+            last_event(record),
+        )
+    malformed = [call.name for call in record.tool_calls if call.malformed]
+    invented = [call.name for call in record.tool_calls if call.invented]
+    for name, allowed, found in (
+        ("malformed_arguments", opted_out.allow_malformed_arguments, malformed),
+        ("invented_tool", opted_out.allow_invented_tool, invented),
+    ):
+        around = events_of_tool(record, found[0]) if found else last_event(record)
+        yield _implicit(name, allowed, found, keys, around)
+
+
+def _implicit(
+    name: str, allowed: bool | None, found: list[str], keys: Keys, around: tuple[int, ...]
+) -> Outcome:
+    opt_out = f"allow_{name}"
+    passed = bool(found) if allowed else not found
+    message = ""
+    if not passed and allowed:
+        message = f"the case allows this, but it did not happen: remove {opt_out}"
+    elif not passed:
+        message = f"unexpected: {', '.join(found)}; a case opts out with implicit.{opt_out}"
+    return Outcome(
+        f"implicit.{name}",
+        (*keys, opt_out) if allowed else keys,
+        passed,
+        f"at least one {name}" if allowed else f"no {name}",
+        found,
+        message,
+        around,
+    )
+
+
+def fixture(record: Record) -> Iterator[Outcome]:
+    """The script was played to its end and not beyond."""
+    used_up = record.turns_consumed == record.turns_total
+    left = record.turns_total - record.turns_consumed
+    yield Outcome(
+        "fixture.unconsumed",
+        ("model_fixture",),
+        used_up,
+        f"{record.turns_total} turns played",
+        f"{record.turns_consumed} turns played",
+        "" if used_up else f"unexpected: {left} turns of the script are left over",
+        last_event(record),
+    )
+    step = record.exhausted_at_step
+    yield Outcome(
+        "fixture.exhausted",
+        ("model_fixture",),
+        step is None,
+        "no request after the last turn",
+        "none" if step is None else f"a request at step {step}",
+        "" if step is None else f"missing: a turn for the request at step {step}",
+        last_event(record),
+    )
+
+
+def record_complete(record: Record) -> Iterator[Outcome]:
+    """Something was observed, in an order that can be trusted."""
+    sequences = [event.sequence for event in record.events]
+    rising = all(before < after for before, after in zip(sequences, sequences[1:], strict=False))
+    passed = bool(sequences) and rising
+    message = "" if passed else "the sequence does not rise" if sequences else "no event at all"
+    yield Outcome(
+        "record.complete",
+        (),
+        passed,
+        "events with rising sequence numbers",
+        f"{len(sequences)} events",
+        message,
+        last_event(record),
+    )

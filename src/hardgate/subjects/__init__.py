@@ -1,0 +1,1 @@
+"""Subjects: what a case runs. A runtime is a subject behind the port in `port`."""

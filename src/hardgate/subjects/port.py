@@ -1,0 +1,35 @@
+"""The port between Hardgate and an agent runtime.
+
+A subject plays the scripted model to an ordinary agent of its runtime, lets it run to its end, and
+hands back what its event log and tables say. It neither checks nor judges.
+"""
+
+from typing import Protocol
+
+from hardgate.cases.model import Case
+from hardgate.cases.record import Record
+from hardgate.cases.vocabulary import Vocabulary
+from hardgate.fixtures.model_script import ModelScript
+
+
+class SubjectError(Exception):
+    """The subject could not run the case at all; its text is for people and holds no secret.
+
+    A run that ends as failed is no such error: that is a record.
+    """
+
+
+class Subject(Protocol):
+    """An agent runtime under test. `name` and `version` are kept in the verdict."""
+
+    name: str
+    version: str
+
+    def vocabulary(self) -> Vocabulary:
+        """The names this subject knows; cheap, called once before a case runs."""
+
+    def run(self, case: Case, script: ModelScript, workspace: str) -> Record:
+        """Run `case` with the model that `script` plays, in the empty folder `workspace`.
+
+        Deterministic: the same case and script give an equal record. Raises SubjectError.
+        """
