@@ -14,8 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hardgate.documents.confusable import first_not_ascii
-from hardgate.documents.problems import DefinitionError, Problem
-from hardgate.documents.raw_text import decode
+from hardgate.documents.problems import Problem
 from hardgate.documents.tree import Tree
 from hardgate.documents.wording import quoted
 from hardgate.registry.grammar import GATE_ID_PATTERN
@@ -72,11 +71,7 @@ def read_specs(tree: Tree) -> tuple[list[DeclaredGate], list[Problem]]:
     declared: list[DeclaredGate] = []
     problems: list[Problem] = []
     for path in spec_paths(tree):
-        try:
-            document = Markdown(decode(path, tree.read(path)))
-        except DefinitionError as error:
-            problems.extend(error.problems)
-            continue
+        document = Markdown(tree.read(path).decode("utf-8", "replace"))
         for one in _read_section(path, document):
             (problems if isinstance(one, Problem) else declared).append(one)  # type: ignore[arg-type]
     return declared, problems
@@ -99,29 +94,47 @@ def _read_section(path: str, document: Markdown) -> Iterator[DeclaredGate | Prob
     yield from _read_items(path, document, section)
 
 
-def _read_items(
-    path: str, document: Markdown, section: Heading
-) -> Iterator[DeclaredGate | Problem]:
-    """Joins the lines of each item and reads it."""
-    items: list[tuple[int, int, list[str]]] = []  # line, number, texts
+class _Item:
+    """The lines of one item, or of something that is none (`number` is None)."""
+
+    def __init__(self, line: int, number: int | None, text: str) -> None:
+        self.line = line
+        self.number = number
+        self.texts = [text]
+
+
+def _split_items(document: Markdown, section: Heading) -> list[_Item]:
+    """Groups the lines below the heading; indented lines go on with what is before them."""
+    items: list[_Item] = []
     for number, line in enumerate(document.lines[section.line :], start=section.line + 1):
         start = _ITEM_START.match(line)
         if start:
-            items.append((number, int(start.group(1)), [line[start.end() :].strip()]))
+            items.append(_Item(number, int(start.group(1)), line[start.end() :].strip()))
         elif line.strip() and items and line.startswith("  "):
-            items[-1][2].append(line.strip())
+            items[-1].texts.append(line.strip())
         elif line.strip():
-            message = f"found {quoted(line.strip())}; allowed: numbered items only, {_FORM}"
-            yield Problem(path, number, 1, "spec_item", message)
+            items.append(_Item(number, None, line.strip()))
+    return items
+
+
+def _read_items(
+    path: str, document: Markdown, section: Heading
+) -> Iterator[DeclaredGate | Problem]:
+    items = _split_items(document, section)
     if not items:
         message = f"found no gate under '{SECTION}'; allowed: at least one, {_FORM}"
         yield Problem(path, section.line, 1, "spec_section", message)
-    for position, (line_number, item_number, texts) in enumerate(items, start=1):
-        if item_number != position:
-            message = f"found the number {item_number}; allowed: {position}, counting from 1"
-            yield Problem(path, line_number, 1, "spec_item_number", message)
-        column = document.lines[line_number - 1].find("`") + 2
-        yield _read_item(path, line_number, column, item_number, " ".join(texts))
+    all_numbered = all(item.number is not None for item in items)
+    for position, item in enumerate(items, start=1):
+        if item.number is None:
+            message = f"found {quoted(item.texts[0])}; allowed: numbered items only, {_FORM}"
+            yield Problem(path, item.line, 1, "spec_item", message)
+            continue
+        if all_numbered and item.number != position:
+            message = f"found the number {item.number}; allowed: {position}, counting from 1"
+            yield Problem(path, item.line, 1, "spec_item_number", message)
+        column = document.lines[item.line - 1].find("`") + 2
+        yield _read_item(path, item.line, column, item.number, " ".join(item.texts))
 
 
 def _read_item(path: str, line: int, column: int, number: int, text: str) -> DeclaredGate | Problem:
