@@ -9,6 +9,10 @@ from collections.abc import Iterable
 _SHOWN_CHARACTERS = 60
 _SHOWN_CHOICES = 24
 
+# How alike a suggestion has to be. Ids and paths share their beginnings, so more is asked of them.
+LIKE = 0.7
+LIKE_PATHS = 0.9
+
 
 def shown(value: object) -> str:
     """A value on one line: texts quoted and escaped, long ones cut, containers by kind."""
@@ -51,15 +55,14 @@ def choices(names: Iterable[str]) -> str:
     return f"{', '.join(ordered[:-1])} or {ordered[-1]}"
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name most like `name` (difflib, at least 0.7 alike), or None."""
-    candidates = list(known)
-    by_lower_case = {candidate.lower(): candidate for candidate in candidates}
-    matches = difflib.get_close_matches(name.lower(), list(by_lower_case), n=1, cutoff=0.7)
+def nearest(name: str, known: Iterable[str], likeness: float = LIKE) -> str | None:
+    """The known name most like `name` (difflib's ratio, from 0 to 1), or None."""
+    by_lower_case = {candidate.lower(): candidate for candidate in known}
+    matches = difflib.get_close_matches(name.lower(), list(by_lower_case), 1, likeness)
     return by_lower_case[matches[0]] if matches else None
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
+def did_you_mean(name: str, known: Iterable[str], likeness: float = LIKE) -> str:
     """`; did you mean 'x'?`, or nothing when no known name is near."""
-    match = nearest(name, known)
+    match = nearest(name, known, likeness)
     return f"; did you mean '{match}'?" if match else ""

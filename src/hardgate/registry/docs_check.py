@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from hardgate.documents.problems import Problem
 from hardgate.documents.tree import Tree
-from hardgate.documents.wording import choices, did_you_mean, quoted
+from hardgate.documents.wording import LIKE_PATHS, choices, did_you_mean, quoted
 from hardgate.registry.derived import derived_problems
 from hardgate.registry.loader import Registry
 from hardgate.registry.markdown import Markdown
@@ -56,7 +56,7 @@ def declaration_problems(registry: Registry, declared: Sequence[DeclaredGate]) -
         gate = registry.by_id.get(one.id)
         if gate is None and not one.alias:
             message = f"found {one.id} declared and not registered; allowed: an entry in gates/"
-            message = f"{message}{did_you_mean(one.id, registry.by_id)}"
+            message = f"{message}{did_you_mean(one.id, registry.by_id, LIKE_PATHS)}"
             yield one.problem("gate_unregistered", message)
         elif gate is not None and gate.milestone != one.milestone:
             path, line, column = registry.place(gate.id, "milestone")
@@ -68,7 +68,7 @@ def declaration_problems(registry: Registry, declared: Sequence[DeclaredGate]) -
             message = (
                 f"found {gate.id} registered and not declared; allowed: an item in {gate.spec}"
             )
-            message = f"{message}{did_you_mean(gate.id, owners)}"
+            message = f"{message}{did_you_mean(gate.id, owners, LIKE_PATHS)}"
             yield registry.problem(gate.id, ("id",), "gate_undeclared", message)
         elif " ".join(gate.statement.split()) != owner.statement:
             message = f"found another statement than the spec's at {owner.place}"
@@ -113,23 +113,26 @@ def anchor_problems(
 ) -> Iterator[Problem]:
     """Entries whose `spec` leads to no file, to no heading, or to one that declares other gates."""
     anchors = {path: _anchors(tree, path) for path in spec_paths(tree)}
-    owner_of = {one.id: one.path for one in declared if not one.alias}
+    owners: dict[str, list[str]] = {}
+    for one in declared:
+        if not one.alias:
+            owners.setdefault(one.id, []).append(one.path)
     for gate in registry.gates:
         path, anchor = gate.spec.split("#")
-        owner = owner_of.get(gate.id)
+        declaring = owners.get(gate.id, [])
         if path not in anchors:
             rule, message = "spec_missing", f"found no spec {path}; allowed: {choices(anchors)}"
-            message = f"{message}{did_you_mean(path, anchors)}"
+            message = f"{message}{did_you_mean(path, anchors, LIKE_PATHS)}"
         elif anchor not in anchors[path]:
             known = anchors[path]
             rule, message = "anchor_missing", f"found no heading for #{anchor} in {path}"
             message = f"{message}; allowed: {choices(known)}{did_you_mean(anchor, known)}"
-        elif owner is not None and (path, anchor) != (owner, SECTION_ANCHOR):
+        elif declaring and not (path in declaring and anchor == SECTION_ANCHOR):
             rule, message = (
                 "anchor_elsewhere",
                 f"found {gate.spec}, which does not declare {gate.id}",
             )
-            message = f"{message}; allowed: {owner}#{SECTION_ANCHOR}"
+            message = f"{message}; allowed: {declaring[0]}#{SECTION_ANCHOR}"
         else:
             continue
         yield registry.problem(gate.id, ("spec",), rule, message)
@@ -149,7 +152,7 @@ def link_problems(tree: Tree) -> Iterator[Problem]:
             if not tree.exists(target):
                 known = tree.glob(f"{posixpath.dirname(target)}/*")
                 message = f"found a link to {target}, which does not exist; allowed: a file"
-                message = f"{message}{did_you_mean(target, known)}"
+                message = f"{message}{did_you_mean(target, known, LIKE_PATHS)}"
             elif anchor and anchor not in (known := _anchors(tree, target)):
                 message = f"found a link to #{anchor}, no heading of {target}"
                 message = f"{message}; allowed: {choices(known)}{did_you_mean(anchor, known)}"

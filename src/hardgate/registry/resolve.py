@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from hardgate.documents.problems import DefinitionError, Problem
 from hardgate.documents.strict_yaml import Keys, load
 from hardgate.documents.tree import MissingFile, Tree
-from hardgate.documents.wording import choices, did_you_mean, quoted
+from hardgate.documents.wording import LIKE_PATHS, choices, did_you_mean, quoted
 from hardgate.registry.loader import Registry
 from hardgate.registry.models import Counterexample, Gate
 
@@ -135,7 +135,7 @@ def _missing_function(modules: Modules, tree: Tree, path: str, name: str) -> str
         folder = path.rsplit("/", 1)[0]
         known = tree.glob(f"{folder}/*.py")
         found = f"found {path}::{name}, but no file {path}"
-        return f"{found}; allowed: a file of {folder}/{did_you_mean(path, known)}"
+        return f"{found}; allowed: a file of {folder}/{did_you_mean(path, known, LIKE_PATHS)}"
     except SyntaxError as error:
         found = f"found {path}::{name}, but line {error.lineno or 1} of it is no Python"
         return f"{found} ({error.msg}); allowed: a module that parses"
