@@ -136,22 +136,13 @@ def known_module(target: str, by_module: Mapping[str, PythonFile]) -> str | None
 
 def _used(file: PythonFile) -> Iterator[Finding]:
     """`import agent_core` and then `agent_core.evals.x` needs no import statement of its own."""
-    imported = {one.line for one in file.imports if _rule_for(one.target)}
-    reported: set[tuple[int, str]] = set()
+    reported = [one.target for one in file.imports if _rule_for(one.target)]
     for node in file.nodes:
-        if not isinstance(node, ast.Attribute) or imported & {node.lineno}:
-            continue
-        for name in sorted(file.qualified(node)):
-            bound = name.split(".")[:2]
-            key = (node.lineno, ".".join(bound))
-            if inside(name, (EVALS,)) and not _bound_by_import(file, name) and key not in reported:
-                reported.add(key)
-                message = f"{file.module} reaches {EVALS} through the package that holds it"
-                yield Finding(file.path, node.lineno, IMPORTS_EVALS, message)
-
-
-def _bound_by_import(file: PythonFile, name: str) -> bool:
-    return any(inside(name, (one.target,)) for one in file.imports if _rule_for(one.target))
+        if isinstance(node, ast.Attribute):
+            for name in file.qualified(node):
+                if inside(name, (EVALS,)) and not inside(name, reported):
+                    message = f"{file.module} reaches {EVALS} through the package that holds it"
+                    yield Finding(file.path, node.lineno, IMPORTS_EVALS, message)
 
 
 def _dynamic(file: PythonFile) -> Iterator[Finding]:

@@ -23,11 +23,12 @@ def import_boundary(context: StructuralContext) -> Examination:
     """Judges every import of the judged packages by the table in structure_rules.py."""
     # grimp is imported by this check only: the other one must not pay for it.
     from gates.checks.structure_ambient import ambient_findings
-    from gates.checks.structure_imports import ImportJudge, build_graph, judged_packages
+    from gates.checks.structure_imports import ImportJudge, build_graph, split_judged
 
     paths = [*context.tree.glob("src/**/*.py"), *context.tree.glob("tests/contract/**/*.py")]
     parsed, findings = parse_files(context.tree, paths)
-    files = judged_packages(parsed)
+    files, outside = split_judged(parsed)
+    findings += outside
     if not files:
         return Examination(findings, 0, "imports")
     graph = build_graph(files, {file.path: context.tree.read(file.path) for file in files})

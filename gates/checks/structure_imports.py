@@ -85,6 +85,7 @@ class ImportJudge:
     ) -> None:
         self.graph = graph
         self.files = {file.module: file for file in files}
+        self.ours = {file.module.split(".")[0] for file in files}
         self.rules = rules
         self.exceptions = exceptions
 
@@ -103,6 +104,7 @@ class ImportJudge:
     def findings(self) -> Iterator[Finding]:
         """Everything that breaks a rule, and everything that keeps a rule from being judged."""
         yield from self._unplaced()
+        yield from self._named()
         edges = self.edges()
         used: set[ImportException] = set()
         for edge in edges:
@@ -133,6 +135,14 @@ class ImportJudge:
                     message = f"{module} has no place in the order; allowed: {_listed(places)}"
                     yield Finding(file.path, 1, "unplaced_module", message)
 
+    def _named(self) -> Iterator[Finding]:
+        """Imports by a literal name, which the graph does not hold."""
+        for module, file in sorted(self.files.items()):
+            for one in file.named_imports:
+                rule = self._broken(module, one.target)
+                if rule is not None:
+                    yield from self._direct(Edge(module, one.target, (one.line,)), rule)
+
     def _broken(self, importer: str, imported: str) -> ImportRule | None:
         third_party = self._is_third_party(imported)
         for rule in self.rules:
@@ -142,8 +152,7 @@ class ImportJudge:
 
     def _is_third_party(self, module: str) -> bool:
         top = module.split(".")[0]
-        ours = {name.split(".")[0] for name in self.files}
-        return top not in ours and top not in sys.stdlib_module_names
+        return top not in self.ours and top not in sys.stdlib_module_names
 
     def _exception(self, edge: Edge) -> ImportException | None:
         for exception in self.exceptions:
@@ -202,6 +211,17 @@ def _listed(names: frozenset[str]) -> str:
     return ", ".join(sorted(names))
 
 
-def judged_packages(files: Sequence[PythonFile]) -> list[PythonFile]:
-    """The files that the rules speak about."""
-    return [file for file in files if inside(file.module, (*PACKAGES, "tests.contract"))]
+def split_judged(files: Sequence[PythonFile]) -> tuple[list[PythonFile], list[Finding]]:
+    """The files that the rules speak about, and a finding for every other one below src."""
+    judged = [file for file in files if inside(file.module, (*PACKAGES, "tests.contract"))]
+    findings = [
+        Finding(
+            file.path,
+            1,
+            "unplaced_module",
+            f"{file.module} is in no package that the rules know; allowed: {', '.join(PACKAGES)}",
+        )
+        for file in files
+        if file not in judged and file.path.startswith("src/")
+    ]
+    return judged, findings

@@ -103,6 +103,13 @@ def runtime_in_hardgate(bench: Bench) -> None:
     add_import(bench.tree, path, "from agent_core.domain import errors")
 
 
+def runtime_by_name(bench: Bench) -> None:
+    """The harness loads the reference runtime by its name, so that no import statement shows it."""
+    path = first_module(bench.tree, "src/hardgate/kinds")
+    add_import(bench.tree, path, "from importlib import import_module")
+    add_to_function(bench.tree, path, "import_module('agent_core.domain.errors')")
+
+
 def package_order_broken(bench: Bench) -> None:
     """The lowest package of the harness uses a constant of a higher one."""
     path = "src/hardgate/documents/tree.py"

@@ -10,14 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hardgate.documents.problems import DefinitionError, Problem
 from hardgate.documents.tree import Tree
 from hardgate.verdicts.verdict import Finding
 
 if TYPE_CHECKING:
     from hardgate.registry.loader import Registry
-
-MILESTONE_FILE = "gates/MILESTONE"
 
 
 @dataclass(frozen=True)
@@ -66,15 +63,8 @@ class StructuralContext:
 
     @property
     def milestone(self) -> int:
-        """The repository's milestone. Raises DefinitionError where the sources do not say it."""
-        if not self.tree.exists(MILESTONE_FILE):
-            message = "the repository's milestone is not among the sources of this gate"
-            raise DefinitionError([Problem(MILESTONE_FILE, 1, 1, "milestone_missing", message)])
-        text = self.tree.read(MILESTONE_FILE).decode("utf-8", "replace").strip()
-        if not text.isascii() or not text.isdigit():
-            message = f"expected one integer, 0 or more, found {text[:20]!r}"
-            raise DefinitionError([Problem(MILESTONE_FILE, 1, 1, "milestone_malformed", message)])
-        return int(text)
+        """The repository's milestone. Raises DefinitionError as `registry` does."""
+        return self.registry().milestone
 
     def registry(self) -> Registry:
         """The registry in `tree`, loaded once. Raises DefinitionError with all its problems."""

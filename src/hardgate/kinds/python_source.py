@@ -62,6 +62,17 @@ class PythonFile:
         return tuple(sorted(found))
 
     @cached_property
+    def named_imports(self) -> tuple[Import, ...]:
+        """Imports by a name that is handed to an import function as a literal."""
+        found: list[Import] = []
+        for node in self.nodes:
+            if isinstance(node, ast.Call) and node.args and self.qualified(node.func) & _IMPORTERS:
+                name = literal_text(node.args[0])
+                if name:
+                    found.append(Import(self.module, name, node.lineno))
+        return tuple(sorted(found))
+
+    @cached_property
     def origins(self) -> Mapping[str, frozenset[str]]:
         """What each plain name of the file may stand for, as dotted names."""
         known: dict[str, set[str]] = {}
