@@ -44,11 +44,11 @@ def _gates_index(repository_ctx):
         "--root=" + str(root),
         "--gates=" + repository_ctx.attr.gates,
         "--evals=" + repository_ctx.attr.evals,
+        "--out=index.bzl",
     ], timeout = 600)
     if result.return_code:
         fail("Reading the registry below {} failed:\n{}".format(root, result.stderr))
     repository_ctx.file("BUILD.bazel", "")
-    repository_ctx.file("index.bzl", result.stdout)
 
 gates_index = repository_rule(
     implementation = _gates_index,

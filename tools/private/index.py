@@ -1,4 +1,4 @@
-"""Reads a workspace's registry and cases and prints them as a Starlark list for BUILD files.
+"""Reads a workspace's registry and cases and writes them as a Starlark value for BUILD files.
 
 It runs in a repository rule, before any target exists, with whatever python3 (3.9 or newer) the
 machine has; PyYAML comes from the one hash-locked line of the requirements. Only what decides a
@@ -288,24 +288,26 @@ def starlark(value):
 
 
 def main():
-    """Prints the index of the workspace named on the command line."""
+    """Writes the index of the workspace named on the command line."""
     parser = argparse.ArgumentParser()
-    for name in ("source", "lock", "root", "gates", "evals"):
+    for name in ("source", "lock", "root", "gates", "evals", "out"):
         parser.add_argument("--" + name, required=True)
     options = parser.parse_args()
-    sys.stdout.reconfigure(encoding="utf-8")
     sys.path.insert(0, options.source)
     install_yaml(options.lock, pathlib.Path("pyyaml"))
     index = Index(options.root, options.gates, options.evals)
     index.read_gates()
     index.read_cases()
-    print("INDEX = struct(")
-    print(f"milestone = {index.milestone()},")
-    print(f"gates_package = {starlark(options.gates)},")
-    print(f"evals_package = {starlark(options.evals)},")
-    for name in ("gates", "cases", "invalid"):
-        print(f"{name} = {starlark(getattr(index, name))},")
-    print(")")
+    fields = {
+        "milestone": index.milestone(),
+        "gates_package": options.gates,
+        "evals_package": options.evals,
+        "gates": index.gates,
+        "cases": index.cases,
+        "invalid": index.invalid,
+    }
+    lines = [f"    {name} = {starlark(value)},\n" for name, value in fields.items()]
+    pathlib.Path(options.out).write_text("INDEX = struct(\n" + "".join(lines) + ")\n", "utf-8")
 
 
 if __name__ == "__main__":

@@ -123,7 +123,8 @@ def _gate(index, entry):
         check = entry.get("check") or "",
         counterexamples = [one["name"] for one in entry.get("counterexamples") or []],
         declared_at = "{}:{}".format(entry["path"], entry["line"]),
-        entry = json.encode(entry),
+        # Without its line: an entry that only moved is what its check has seen before.
+        entry = json.encode(entry | {"line": 1}),
         gate_id = entry["id"],
         kind = entry["kind"],
         milestone = entry["milestone"],

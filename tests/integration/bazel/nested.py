@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from urllib.parse import unquote, urlparse
 
 # For a server that lives a minute: the quick compiler only, one collector, a bounded heap.
@@ -133,7 +133,7 @@ class NestedBazel:
         self._startup += [f"--output_user_root={self._scratch / 'root'}"]
         self._startup += [f"--host_jvm_args={option}" for option in _SERVER_OPTIONS]
 
-    def __enter__(self) -> NestedBazel:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -196,6 +196,8 @@ def _tests(events: Iterator[Any]) -> tuple[dict[str, str], dict[str, str]]:
         if "aborted" in event and "targetCompleted" in identity:
             reason = event["aborted"]["reason"]
             statuses[_label(identity["targetCompleted"]["label"])] = reason
+        elif "completed" in event and not event["completed"].get("success"):
+            statuses.setdefault(_label(identity["targetCompleted"]["label"]), "FAILED_TO_BUILD")
         elif "testSummary" in event:
             label = _label(identity["testSummary"]["label"])
             statuses[label] = event["testSummary"]["overallStatus"]
