@@ -67,12 +67,12 @@ def _lowered(previous: Snapshot, current: Snapshot, old: Gate, new: Gate) -> Ite
     if new.lowered is not None and new.lowered != old.lowered:
         return
     reason = "or a new reason in 'lowered'"
-    for key, rule, before, now in _numbers(previous, current, old, new):
+    for key, counted, before, now in _numbers(previous, current, old, new):
         if now < before:
-            message = f"found {now} {key.replace('_', ' ')} for {new.id}, {before} in"
+            message = f"found {now} {counted} for {new.id}, {before} in"
             message = f"{message} {previous.name}; allowed: at least {before}, {reason}"
             keys = (key,) if key in new.model_fields_set else ()
-            yield current.registry.problem(new.id, keys, rule, message)
+            yield current.registry.problem(new.id, keys, f"ratchet_{key}", message)
     was_active = old.milestone <= previous.registry.milestone
     if was_active and new.milestone > old.milestone:
         message = f"found milestone {new.milestone} for {new.id}, active since {old.milestone} in"
@@ -83,17 +83,15 @@ def _lowered(previous: Snapshot, current: Snapshot, old: Gate, new: Gate) -> Ite
 def _numbers(
     previous: Snapshot, current: Snapshot, old: Gate, new: Gate
 ) -> Iterator[tuple[str, str, int, int]]:
-    """Key, rule, number before and number now of what may only grow."""
-    yield "trials", "ratchet_trials", old.trials or 0, new.trials or 0
+    """Key, what is counted, number before and number now of what may only grow."""
+    yield "trials", "trials", old.trials or 0, new.trials or 0
     before, now = old.minimum_members or 0, new.minimum_members or 0
-    yield "minimum_members", "ratchet_minimum_members", before, now
+    yield "minimum_members", "members as minimum", before, now
     before, now = (
-        previous.members.get(old.corpus or "", 0),
-        current.members.get(new.corpus or "", 0),
+        one.members.get(gate.corpus or "", 0) for one, gate in ((previous, old), (current, new))
     )
-    yield "corpus", "ratchet_corpus", before, now
-    before, now = len(old.counterexamples), len(new.counterexamples)
-    yield "counterexamples", "ratchet_counterexamples", before, now
+    yield "corpus", "members in the corpus", before, now
+    yield "counterexamples", "counterexamples", len(old.counterexamples), len(new.counterexamples)
 
 
 @dataclass(frozen=True)
