@@ -61,9 +61,10 @@ class Runtime:
     async def submit(self, session_id: str, text: str, limits: RunLimits | None = None) -> str:
         """Queue a run that answers `text`; returns its id.
 
-        Raises `NotFound` for the session, `ValueError` for an empty text, and `SessionBusy`
-        while another run of the session has not ended.
+        Raises `NotFound` for the session, `ValueError` for a text that is empty or has no UTF-8
+        form, and `SessionBusy` while another run of the session has not ended.
         """
+        text.encode()
         if not text.strip():
             raise ValueError("a message has a text")
         async with self._units() as unit:

@@ -80,8 +80,8 @@ class _Assembly:
                 retry_after_seconds=self._terminal.retry_after_seconds,
             )
         return ModelTurn(
-            text="".join(self._text),
-            reasoning="".join(self._reasoning),
+            text=self._joined(self._text),
+            reasoning=self._joined(self._reasoning),
             tool_calls=self._tool_calls(),
             stop_reason=self._terminal.stop_reason,
             usage=self._terminal.usage,
@@ -129,6 +129,14 @@ class _Assembly:
         self._calls.append(delta)
         self._arguments.append([delta.arguments])
 
+    def _joined(self, pieces: list[str]) -> str:
+        text = "".join(pieces)
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise self._broken("text has a lone surrogate, which has no UTF-8 form") from None
+        return text
+
     def _tool_calls(self) -> tuple[ToolCall, ...]:
         return tuple(
             _tool_call(delta, "".join(pieces))
@@ -145,6 +153,7 @@ def _identity(delta: StreamDelta) -> tuple[str, str] | None:
 
 def _tool_call(delta: ToolCallDelta, arguments: str) -> ToolCall:
     try:
+        arguments.encode()
         parse_json_object(arguments)
     except ValueError:
         return ToolCall(delta.call_id, delta.name, "{}", malformed=True)

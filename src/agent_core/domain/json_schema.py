@@ -28,7 +28,7 @@ KEYWORDS = frozenset({"type", "description"}).union(*_KEYWORDS_BY_TYPE.values())
 
 def schema_problems(schema: object, where: str) -> list[str]:
     """Everything about `schema` that could not be enforced; empty if it is fine."""
-    if not isinstance(schema, Mapping):
+    if not isinstance(schema, dict):
         return [f"{where}: a schema is an object"]
     type_name = schema.get("type")
     if type_name not in _TYPES:
@@ -51,7 +51,7 @@ def schema_problems(schema: object, where: str) -> list[str]:
 def _object_problems(schema: Schema, where: str) -> list[str]:
     properties = schema.get("properties", {})
     required = schema.get("required", [])
-    if not isinstance(properties, Mapping) or not isinstance(required, list):
+    if not isinstance(properties, dict) or not isinstance(required, list):
         return [f"{where}: `properties` is an object and `required` is an array"]
     problems = [
         f"{where}.required: {name!r} is not among the properties"

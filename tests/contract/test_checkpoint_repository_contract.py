@@ -1,0 +1,68 @@
+"""What every checkpoint repository promises."""
+
+import asyncio
+from datetime import UTC, datetime
+
+import pytest
+
+from agent_core.adapters.in_memory.repositories import InMemoryCheckpointRepository
+from agent_core.domain.checkpoints import Checkpoint, CheckpointTrigger
+from agent_core.domain.context import ContextItem, ItemKind, ToolCall
+from agent_core.domain.errors import AlreadyExists
+from agent_core.domain.outcomes import OutcomeStatus, make_outcome
+from agent_core.domain.runs import RunUsage
+from agent_core.domain.trust import TrustLevel
+
+IMPLEMENTATIONS = [InMemoryCheckpointRepository]
+
+CHECKPOINT = Checkpoint(
+    run_id="run",
+    version=1,
+    trigger=CheckpointTrigger.TOOL_OUTCOME,
+    step_count=1,
+    usage=RunUsage(1, 2, 3, 4),
+    transcript=(
+        ContextItem(
+            id="turn",
+            kind=ItemKind.ASSISTANT_TURN,
+            source="model",
+            trust=TrustLevel.USER,
+            text="",
+            tool_calls=(ToolCall("call", "demo.tool", "{}", malformed=True),),
+        ),
+        ContextItem(
+            id="result",
+            kind=ItemKind.TOOL_RESULT,
+            source="demo.tool",
+            trust=TrustLevel.INTERNAL_TOOL,
+            text="content",
+            call_id="call",
+            outcome=make_outcome(OutcomeStatus.SUCCEEDED, "demo.tool", "tool.succeeded"),
+        ),
+    ),
+    created_at=datetime(2026, 1, 1, tzinfo=UTC),
+)
+
+
+@pytest.fixture(params=IMPLEMENTATIONS)
+def repository(request):
+    return request.param()
+
+
+def test_a_checkpoint_is_read_as_it_was_stored(repository):
+    asyncio.run(repository.add(CHECKPOINT))
+    assert asyncio.run(repository.latest("run")) == CHECKPOINT
+
+
+def test_the_latest_is_the_highest_version_of_the_run(repository):
+    for run_id, version in [("run", 1), ("run", 10), ("run", 2), ("other", 11)]:
+        asyncio.run(repository.add(CHECKPOINT._replace(run_id=run_id, version=version)))
+    assert asyncio.run(repository.latest("run")).version == 10
+    assert asyncio.run(repository.latest("unknown")) is None
+
+
+def test_a_version_is_written_once(repository):
+    asyncio.run(repository.add(CHECKPOINT))
+    with pytest.raises(AlreadyExists):
+        asyncio.run(repository.add(CHECKPOINT._replace(step_count=9)))
+    assert asyncio.run(repository.latest("run")) == CHECKPOINT

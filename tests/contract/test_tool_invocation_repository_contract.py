@@ -1,0 +1,138 @@
+"""What every repository of tool invocations promises."""
+
+import asyncio
+from datetime import UTC, datetime
+
+import pytest
+
+from agent_core.adapters.in_memory.repositories import InMemoryToolInvocationRepository
+from agent_core.domain.errors import AlreadyExists, NotFound, StaleState
+from agent_core.domain.invocations import InvocationStatus, ToolInvocation
+from agent_core.domain.outcomes import OutcomeStatus, make_outcome
+from agent_core.domain.tools import (
+    IdempotencyClass,
+    RiskLevel,
+    SideEffectClass,
+    ToolFailureKind,
+    ToolResult,
+)
+from agent_core.domain.trust import TrustLevel
+
+IMPLEMENTATIONS = [InMemoryToolInvocationRepository]
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+ROW = ToolInvocation(
+    id="invocation",
+    run_id="run",
+    step_number=1,
+    call_id="call",
+    tool_name="demo.tool",
+    arguments={"list": [1]},
+    origin_trust=TrustLevel.USER,
+    status=InvocationStatus.AUTHORIZED,
+    created_at=NOW,
+    idempotency_key="key",
+)
+FULL = ROW._replace(
+    status=InvocationStatus.SUCCEEDED,
+    tool_version="1",
+    side_effect=SideEffectClass.NONE,
+    risk=RiskLevel.LOW,
+    idempotency=IdempotencyClass.READ_ONLY,
+    output_trust=TrustLevel.INTERNAL_TOOL,
+    normalized_arguments_hash="ab",
+    policy_version="policy@1",
+    outcome=make_outcome(OutcomeStatus.SUCCEEDED, "demo.tool", "tool.succeeded"),
+    failure_kind=ToolFailureKind.TIMEOUT,
+    result=ToolResult({"list": [1]}, "content"),
+    output_bytes=7,
+    started_at=NOW,
+    completed_at=NOW,
+)
+
+
+@pytest.fixture(params=IMPLEMENTATIONS)
+def repository(request):
+    return request.param()
+
+
+def add(repository, *rows):
+    for row in rows:
+        asyncio.run(repository.add(row))
+
+
+def find(repository, key="key"):
+    return asyncio.run(repository.find_by_key(key))
+
+
+def update(repository, row, expected):
+    asyncio.run(repository.update(row, expected=InvocationStatus(expected)))
+
+
+@pytest.mark.parametrize("row", [ROW, FULL])
+def test_an_invocation_is_read_as_it_was_stored(repository, row):
+    add(repository, row)
+    assert find(repository) == row
+    assert find(repository, "other") is None
+
+
+@pytest.mark.parametrize("change", [{"idempotency_key": "other"}, {"id": "other"}])
+def test_an_id_and_a_key_are_used_once(repository, change):
+    add(repository, ROW)
+    with pytest.raises(AlreadyExists):
+        add(repository, ROW._replace(**change, step_number=9))
+    assert asyncio.run(repository.list_for_run("run")) == (ROW,)
+
+
+def test_the_invocations_of_a_run_come_by_id(repository):
+    for row_id, run_id in [("c", "one"), ("a", "one"), ("d", "two"), ("b", "one")]:
+        add(repository, ROW._replace(id=row_id, run_id=run_id, idempotency_key=row_id))
+    rows = asyncio.run(repository.list_for_run("one"))
+    assert [row.id for row in rows] == ["a", "b", "c"]
+    assert asyncio.run(repository.list_for_run("three")) == ()
+
+
+def test_an_update_replaces_an_invocation_in_the_expected_status(repository):
+    add(repository, ROW)
+    running = ROW._replace(status=InvocationStatus.RUNNING, started_at=NOW)
+    update(repository, running, "AUTHORIZED")
+    update(repository, FULL, "RUNNING")
+    assert find(repository) == FULL
+
+
+@pytest.mark.parametrize(
+    ("stored", "expected", "written"),
+    [
+        ("RUNNING", "AUTHORIZED", "RUNNING"),
+        ("AUTHORIZED", "RUNNING", "SUCCEEDED"),
+        ("SUCCEEDED", "RUNNING", "FAILED"),
+        ("AUTHORIZED", "AUTHORIZED", "SUCCEEDED"),
+        ("AUTHORIZED", "AUTHORIZED", "AUTHORIZED"),
+        ("DENIED", "DENIED", "AUTHORIZED"),
+    ],
+)
+def test_an_update_that_came_too_late_or_breaks_the_rules_writes_nothing(
+    repository, stored, expected, written
+):
+    row = ROW._replace(status=InvocationStatus(stored))
+    add(repository, row)
+    with pytest.raises(StaleState):
+        update(repository, row._replace(status=InvocationStatus(written), step_number=9), expected)
+    assert find(repository) == row
+
+
+def test_an_unknown_invocation_is_not_found(repository):
+    with pytest.raises(NotFound):
+        update(repository, ROW._replace(status=InvocationStatus.RUNNING), "AUTHORIZED")
+
+
+def test_nobody_can_change_what_was_stored(repository):
+    row = FULL._replace(arguments={"list": [1]}, result=ToolResult({"list": [1]}, "content"))
+    running = row._replace(status=InvocationStatus.RUNNING)
+    add(repository, running)
+    update(repository, row, "RUNNING")
+    (listed,) = asyncio.run(repository.list_for_run("run"))
+    for seen in (running, row, find(repository), listed):
+        seen.arguments["list"].append(2)
+        seen.result.output["list"].append(2)
+    assert find(repository) == FULL
