@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from agent_core.domain.events import Event
+from agent_core.domain.invocations import ToolInvocation
+from agent_core.domain.runs import Run
+from agent_core.domain.tools import SideEffectClass
 from hardgate.cases.record import (
     CALLS_LIMIT,
     EVENTS_LIMIT,
@@ -12,11 +16,6 @@ from hardgate.cases.record import (
     ObservedEvent,
     Record,
 )
-
-from agent_core.domain.events import Event
-from agent_core.domain.invocations import ToolInvocation
-from agent_core.domain.runs import Run
-from agent_core.domain.tools import SideEffectClass
 
 _MALFORMED = frozenset({"tool.arguments_malformed", "tool.arguments_invalid"})
 _UNPARSED = "tool.arguments_malformed"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 
-from hardgate.fixtures import model_script as written
-
 from agent_core.domain.model import ModelErrorClass, ModelUsage, StopReason
 from agent_core.domain.model_script import (
     ErrorTurn,
@@ -14,6 +12,7 @@ from agent_core.domain.model_script import (
     ScriptedTurn,
     ToolCallsTurn,
 )
+from hardgate.fixtures import model_script as written
 
 
 def played_turns(script: written.ModelScript) -> tuple[ScriptedTurn, ...]:

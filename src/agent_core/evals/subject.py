@@ -6,13 +6,6 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
-from hardgate.cases.model import Case
-from hardgate.cases.record import Record
-from hardgate.cases.values import instant
-from hardgate.cases.vocabulary import Vocabulary
-from hardgate.fixtures.model_script import ModelScript
-from hardgate.subjects.port import SubjectError
-
 from agent_core.application.inline import run_inline
 from agent_core.application.runtime import Runtime
 from agent_core.domain.events import EventType
@@ -23,6 +16,12 @@ from agent_core.domain.sessions import Principal
 from agent_core.evals.identity import POLICY_PROFILES, PRINCIPALS
 from agent_core.evals.observe import observed
 from agent_core.evals.script import played_turns
+from hardgate.cases.model import Case
+from hardgate.cases.record import Record
+from hardgate.cases.values import instant
+from hardgate.cases.vocabulary import Vocabulary
+from hardgate.fixtures.model_script import ModelScript
+from hardgate.subjects.port import SubjectError
 
 NAME = "agent_core"
 VERSION = "0.1.0"

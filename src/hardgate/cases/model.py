@@ -169,8 +169,6 @@ class Case(Entry):
         Many(TAG, maximum=LONGEST_LIST), "Words to select cases by.", default=()
     )
     principal: str = key(IDENTITY, "Whose scopes the run has.", default="eval.standard")
-    policy_profile: str = key(
-        IDENTITY, "The policy profile that decides.", default="eval.default"
-    )
+    policy_profile: str = key(IDENTITY, "The policy profile that decides.", default="eval.default")
     clock: Clock = key(Part(Clock), "The clock of the run.", default=Clock())
     fixtures: Fixtures = key(Part(Fixtures), "What stands around the run.", default=Fixtures())

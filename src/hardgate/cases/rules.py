@@ -46,7 +46,11 @@ def name_problems(
     spoken_of = None if known is None else known | proposed_tools
     lists: tuple[tuple[str, frozenset[str] | None, Iterable[tuple[Keys, str]]], ...] = (
         ("principal", vocabulary.principals, [(("principal",), case.principal)]),
-        ("policy_profile", vocabulary.policy_profiles, [(("policy_profile",), case.policy_profile)]),
+        (
+            "policy_profile",
+            vocabulary.policy_profiles,
+            [(("policy_profile",), case.policy_profile)],
+        ),
         ("tool", known, _items(case.fixtures.tools, "fixtures", "tools")),
         ("tool", spoken_of, _call_names(expected)),
         ("tool", spoken_of, _effect_tools(expected)),

@@ -247,7 +247,7 @@ class Choice:
 
 
 class OnlyTrue:
-    """`true`. Where false would mean the same as no key, it is refused, so that it misleads none."""
+    """`true`. Where false would mean the same as no key, it is refused: it would mislead."""
 
     def read(self, value: Any, place: Place) -> bool | None:
         if value is True:

@@ -19,7 +19,7 @@ def clipped(value: Any, depth: int = 0) -> Any:
         if depth >= DEPTH:
             return f"[a map of {len(value)} keys left out]"
         kept = {str(key): clipped(value[key], depth + 1) for key in list(value)[:LIST_ITEMS]}
-        return kept | {note: "" for note in _left_out(len(value), "keys")}
+        return kept | dict.fromkeys(_left_out(len(value), "keys"), "")
     if isinstance(value, (list, tuple)):
         if depth >= DEPTH:
             return f"[a list of {len(value)} items left out]"

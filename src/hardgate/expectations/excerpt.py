@@ -42,7 +42,8 @@ def _gap(count: int) -> list[str]:
 
 
 def _line(event: ObservedEvent) -> str:
-    return one_line(f"  {event.sequence} {event.type} {_facts(event.payload)}", LINE_CHARACTERS)
+    text = f"  {event.sequence} {event.type} {_facts(event.payload)}"
+    return one_line(text.rstrip(), LINE_CHARACTERS)
 
 
 def _facts(payload: Mapping[str, Any]) -> str:

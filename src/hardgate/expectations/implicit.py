@@ -1,6 +1,7 @@
 """What is checked of every run, whatever its case expects."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from hardgate.cases.model import Expected
 from hardgate.cases.record import Record
@@ -85,7 +86,7 @@ def fixture(record: Record) -> Iterator[Outcome]:
 def record_complete(record: Record) -> Iterator[Outcome]:
     """Something was observed, in an order that can be trusted."""
     sequences = [event.sequence for event in record.events]
-    rising = all(before < after for before, after in zip(sequences, sequences[1:], strict=False))
+    rising = all(before < after for before, after in pairwise(sequences))
     passed = bool(sequences) and rising
     message = "" if passed else "the sequence does not rise" if sequences else "no event at all"
     yield Outcome(

@@ -31,9 +31,7 @@ def calls(count: int, name: str) -> str:
 def events_of_tool(record: Record, name: str) -> tuple[int, ...]:
     """The events that are about one tool; where there is none, the last event."""
     found = [
-        index
-        for index, event in enumerate(record.events)
-        if event.payload.get("tool_name") == name
+        index for index, event in enumerate(record.events) if event.payload.get("tool_name") == name
     ]
     return tuple(found) or last_event(record)
 

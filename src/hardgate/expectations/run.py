@@ -14,9 +14,7 @@ def terminal_status(expected: str, record: Record, keys: Keys) -> Iterator[Outco
     if not passed and record.failure_reason is not None:
         message = f"the run failed: {record.failure_reason}"
     observed = record.terminal_status
-    yield Outcome(
-        "terminal_status", keys, passed, status, observed, message, last_event(record)
-    )
+    yield Outcome("terminal_status", keys, passed, status, observed, message, last_event(record))
 
 
 def maximum_steps(expected: int, record: Record, keys: Keys) -> Iterator[Outcome]:

@@ -10,9 +10,7 @@ from hardgate.expectations.outcome import Keys, Outcome, calls, events_of_tool
 _DIFFERENCES_SHOWN = 3
 
 
-def tool_calls(
-    expected: tuple[ExpectedCall, ...], record: Record, keys: Keys
-) -> Iterator[Outcome]:
+def tool_calls(expected: tuple[ExpectedCall, ...], record: Record, keys: Keys) -> Iterator[Outcome]:
     """Per entry one check for its count and one for its arguments, or one for its name alone."""
     for name in dict.fromkeys(entry.name for entry in expected):
         entries = {index: entry for index, entry in enumerate(expected) if entry.name == name}

@@ -80,9 +80,7 @@ def main(argv: Sequence[str], subject: Subject, probe: Probe | None = None) -> i
     network = prove(probe)
     with _workspace() as workspace:
         result = run_case(runnable, subject, workspace, network)
-    return publish(
-        result.verdict, repeat=options["repeat"], start=start, excerpt=_excerpt(result)
-    )
+    return publish(result.verdict, repeat=options["repeat"], start=start, excerpt=_excerpt(result))
 
 
 def collect(case_path: str, fixtures: str, subject: Subject) -> RunnableCase:

@@ -1,7 +1,7 @@
 """Proof, from inside a test process, that no packet can leave the machine.
 
-A sandbox may fall back silently to one that does not block the network, and a cached result does not
-remember which of the two it came from. So every published verdict carries this proof, and none
+A sandbox may fall back silently to one that does not block the network, and a cached result does
+not remember which of the two it came from. So every published verdict carries this proof, and none
 passes when the proof says that the network is on.
 
 The order matters. First the kernel is asked which interfaces are up and which routes exist: reading

@@ -1,7 +1,7 @@
 """Publishes a verdict: its files, the test.xml that Bazel reads, and the text that people read.
 
-Where the files go is what Bazel tells every test: `TEST_UNDECLARED_OUTPUTS_DIR` for verdict.json and
-run.json, `XML_OUTPUT_FILE` for the JUnit file. Each is written only where it is named.
+Where the files go is what Bazel tells every test: `TEST_UNDECLARED_OUTPUTS_DIR` for verdict.json
+and run.json, `XML_OUTPUT_FILE` for the JUnit file. Each is written only where it is named.
 """
 
 import json

@@ -5,8 +5,8 @@ byte-identical for identical inputs: keys are sorted, and neither times nor host
 ids belong in it (`hardgate.verdicts.output` writes those to a second file that is never compared).
 
 A verdict passes only when something was checked, every check passed, nothing was found, no limit
-cut the evidence short, and the network was proven off where a proof was taken. `conclude` is the one
-place that decides so; `from_json` refuses a file that claims otherwise.
+cut the evidence short, and the network was proven off where a proof was taken. `conclude` is the
+one place that decides so; `from_json` refuses a file that claims otherwise.
 """
 
 import json
@@ -332,9 +332,7 @@ def _shape_is(
         wrong_bool = isinstance(value[key], bool) and bool not in allowed and allowed != _ANY
         if wrong_bool or not isinstance(value[key], allowed):
             names = " or ".join("null" if kind is type(None) else kind.__name__ for kind in allowed)
-            problems.append(
-                f"{place}.{key}: expected {names}, found {type(value[key]).__name__}"
-            )
+            problems.append(f"{place}.{key}: expected {names}, found {type(value[key]).__name__}")
     return len(problems) == before
 
 

@@ -139,11 +139,11 @@ def test_junit(verdict, failures):
 
 
 def test_junit_survives_hostile_text():
-    hostile = '<&"\'>\x00\x1b]]>\ud800\ufffe\u202e'
+    hostile = "<&\"'>\x00\x1b]]>\ud800\ufffe\u202e"
     verdict = made(checks=(CheckResult(hostile, FAIL, hostile, hostile, hostile),))
     document = junit_xml(verdict, render(verdict, repeat=hostile), 0.0)
     failure = ElementTree.fromstring(document).find("testsuite/testcase/failure")
-    assert '<&"\'>\\x00\\x1b]]>\\ud800\\ufffe\\u202e' in failure.text
+    assert "<&\"'>\\x00\\x1b]]>\\ud800\\ufffe\\u202e" in failure.text
 
 
 @pytest.mark.parametrize("part", ["expected", "observed", "message"])
@@ -166,7 +166,11 @@ def test_long_lists_say_how_many_more_there_are():
 @pytest.mark.parametrize(
     ("why", "rejected", "shown"),
     [
-        ("rejected", True, "PASS case.calculator_tool: the counterexample was rejected for effects"),
+        (
+            "rejected",
+            True,
+            "PASS case.calculator_tool: the counterexample was rejected for effects",
+        ),
         ("crashed", False, "observed: crashed"),
     ],
 )

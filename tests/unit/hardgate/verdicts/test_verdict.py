@@ -100,7 +100,9 @@ def test_findings_are_sorted_and_unique_whatever_their_order():
 @pytest.mark.parametrize(
     "verdict",
     [
-        made(checks=(GOOD, BAD), findings=(FOUND,), trials=7, seed="calculator_tool", subject="s 1"),
+        made(
+            checks=(GOOD, BAD), findings=(FOUND,), trials=7, seed="calculator_tool", subject="s 1"
+        ),
         made(examined=2, unit="files", network=None),
         made(counterexample=Counterexample("a", "b", False, "crashed", "Traceback")),
         made(checks=(CheckResult("x", FAIL, {"a": [1, 2.5, None, True]}, "\ud800 \x1b é"),)),

@@ -1,0 +1,183 @@
+"""What holds for all expectations: completeness, order, and that none of them passes on nothing."""
+
+import itertools
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hardgate.cases.model import Expected
+from hardgate.cases.record import ObservedEvent
+from hardgate.expectations.evaluate import EVALUATORS
+from tests.unit.hardgate.expectations.samples import (
+    EMPTY,
+    RECORD,
+    call,
+    case,
+    checks,
+    failed,
+    outcomes,
+    with_calls,
+)
+
+# One passing value for each key, over a record it passes on.
+CALCULATE = {"name": "math.calculate", "arguments_subset": {"expression": "17 * 23"}}
+WRITE = {"tool": "demo.write", "watermark": "set"}
+NO_CALLS = with_calls()
+WROTE = with_calls(call("demo.write", effect_sent=True))
+PASSING = {
+    "terminal_status": ("completed", RECORD),
+    "final_text_contains": (["391"], RECORD),
+    "final_text_matches": ("39[1]", RECORD),
+    "tool_calls": ([CALCULATE], RECORD),
+    "forbidden_tool_calls": (["demo.write"], RECORD),
+    "no_tools": (True, NO_CALLS),
+    "maximum_steps": (2, RECORD),
+    "event_order": (["run.queued", "run.completed"], RECORD),
+    "effects": ([WRITE], WROTE),
+    "reason_codes": (["tool.succeeded"], RECORD),
+}
+ALWAYS = {
+    "effects",
+    "effects.workspace",
+    "implicit.errored_run",
+    "implicit.malformed_arguments",
+    "implicit.invented_tool",
+    "fixture.unconsumed",
+    "fixture.exhausted",
+    "record.complete",
+}
+
+
+def test_every_key_of_the_schema_has_an_evaluator():
+    assert set(Expected.keys) == {*EVALUATORS, "effects", "implicit"}
+    assert set(Expected.keys) == {*PASSING, "implicit"}
+
+
+@pytest.mark.parametrize("key", PASSING)
+def test_every_populated_key_gives_at_least_one_check_of_its_own(key):
+    value, record = PASSING[key]
+    found = outcomes(record, **{key: value})
+    own = [name for name in found if name.partition(".")[0] == key]
+    assert own
+    assert all(all(found[name]) for name in own)
+    assert set(found) == set(own) | ALWAYS
+
+
+@pytest.mark.parametrize("key", PASSING)
+def test_no_expectation_passes_on_an_empty_record(key):
+    value, _ = PASSING[key]
+    found = checks(case(**{key: value}), EMPTY)
+    assert found
+    assert {check.outcome for check in found} == {"fail"}
+    assert all(check.message for check in found)
+
+
+# An expectation and what says the opposite of it.
+NEGATIONS = [
+    ({"terminal_status": "completed"}, {"terminal_status": "failed"}),
+    ({"terminal_status": "completed"}, {"terminal_status": "cancelled"}),
+    ({"final_text_matches": "391"}, {"final_text_matches": r"\A(?![\s\S]*391)[\s\S]"}),
+    ({"no_tools": True}, {"tool_calls": [{"name": "math.calculate"}]}),
+    (
+        {"forbidden_tool_calls": ["math.calculate"]},
+        {"tool_calls": [{"name": "math.calculate"}]},
+    ),
+    (
+        {"tool_calls": [{"name": "math.calculate", "count": 1}]},
+        {"tool_calls": [{"name": "math.calculate", "count": 2}]},
+    ),
+    ({"effects": [WRITE]}, {"maximum_steps": 9}),
+    ({"effects": [WRITE]}, {"effects": [{**WRITE, "count": 2}]}),
+    ({"effects": [WRITE]}, {"no_tools": True}),
+    (
+        {"implicit": {"allow_invented_tool": True}, "maximum_steps": 9},
+        {"maximum_steps": 9},
+    ),
+    (
+        {"implicit": {"allow_malformed_arguments": True}, "maximum_steps": 9},
+        {"maximum_steps": 9},
+    ),
+    ({"implicit": {"allow_errored_run": True}, "maximum_steps": 9}, {"maximum_steps": 9}),
+]
+RECORDS = [
+    EMPTY,
+    RECORD,
+    NO_CALLS,
+    WROTE,
+    with_calls(call(), call()),
+    with_calls(call("demo.write", effect_sent=True), call("demo.write", effect_sent=True)),
+    with_calls(call("made.up", invented=True)),
+    with_calls(call(malformed=True)),
+    RECORD._replace(terminal_status="FAILED", failure_reason="internal_error"),
+    RECORD._replace(terminal_status="CANCELLED", final_text=None),
+    RECORD._replace(final_text="something else"),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), NEGATIONS)
+def test_an_expectation_and_its_negation_never_both_pass(one, other):
+    passing = {(not failed(record, **one), not failed(record, **other)) for record in RECORDS}
+    assert (True, True) not in passing
+    assert any(True in pair for pair in passing), "neither ever passes: the pair shows nothing"
+
+
+EVENTS = st.lists(st.sampled_from(["a.x", "b.x", "c.x"]), max_size=8)
+
+
+def with_events(types):
+    events = tuple(ObservedEvent(number, name, {}) for number, name in enumerate(types, 1))
+    return RECORD._replace(events=events)
+
+
+@settings(derandomize=True, database=None, deadline=None, max_examples=200)
+@given(EVENTS, EVENTS.filter(bool), st.data())
+def test_an_unrelated_event_never_changes_event_order(types, order, data):
+    place = data.draw(st.integers(0, len(types)))
+    more = [*types[:place], "unrelated.event", *types[place:]]
+    before = outcomes(with_events(types), event_order=order)["event_order"]
+    after = outcomes(with_events(more), event_order=order)["event_order"]
+    assert before == after
+
+
+@settings(derandomize=True, database=None, deadline=None, max_examples=200)
+@given(EVENTS, EVENTS.filter(bool))
+def test_event_order_agrees_with_the_definition_of_a_subsequence(types, order):
+    subsequences = set(itertools.combinations(types, len(order)))
+    found = outcomes(with_events(types), event_order=order)["event_order"]
+    assert found == [tuple(order) in subsequences]
+
+
+UNORDERED = {
+    "final_text_contains": ["391", "392", "17"],
+    "forbidden_tool_calls": ["demo.write", "math.calculate", "demo.send"],
+    "reason_codes": ["tool.succeeded", "tool.timeout", "tool.output_invalid"],
+    "effects": [WRITE, {"tool": "demo.send", "watermark": "set", "count": 2}],
+    "tool_calls": [
+        {"name": "math.calculate", "arguments_subset": {"expression": "17 * 23"}},
+        {"name": "math.calculate", "arguments_subset": {"expression": "1"}},
+        {"name": "demo.write"},
+    ],
+}
+
+
+@pytest.mark.parametrize("key", UNORDERED)
+def test_permuting_an_unordered_list_changes_no_outcome(key):
+    made = [call(), call("demo.write"), call("demo.send", effect_sent=True)]
+    results = {
+        tuple(sorted(failed(with_calls(*order), **{key: list(values)})))
+        for values in itertools.permutations(UNORDERED[key])
+        for order in itertools.permutations(made)
+    }
+    assert len(results) == 1
+
+
+def test_checks_come_in_the_order_of_the_schema_and_name_their_lines():
+    loaded = case(maximum_steps=2, terminal_status="completed", final_text_contains=["391", "17"])
+    found = [(check.name, check.line) for check in checks(loaded)[:4]]
+    assert found == [
+        ("terminal_status", 7),
+        ("final_text_contains", 8),
+        ("final_text_contains", 8),
+        ("maximum_steps", 6),
+    ]

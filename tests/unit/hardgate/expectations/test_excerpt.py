@@ -1,0 +1,83 @@
+"""The piece of the event log that a failure shows, and what is cut from a verdict."""
+
+import pytest
+
+from hardgate.cases.record import ObservedEvent
+from hardgate.expectations.clip import LIST_ITEMS, TEXT_CHARACTERS, clipped
+from hardgate.expectations.evaluate import evaluate
+from hardgate.expectations.excerpt import LINES, excerpt
+from tests.unit.hardgate.expectations.samples import RECORD, case
+
+
+def test_the_neighbours_of_the_divergence_are_shown_and_gaps_are_counted():
+    assert excerpt(RECORD, [4]) == (
+        "  ... 2 events\n"
+        "  3 model.request.started step_number=1\n"
+        "  4 model.response.completed step_number=1\n"
+        "  5 tool.call.proposed tool_name=math.calculate call_id=call_1 step_number=1\n"
+        "  6 tool.call.completed tool_name=math.calculate call_id=call_1 step_number=1 "
+        "reason_code=tool.succeeded\n"
+        "  ... 4 events"
+    )
+
+
+@pytest.mark.parametrize(("around", "lines"), [([], 0), ([0], 3), ([9], 4), ([0, 9], 6)])
+def test_only_what_is_near_is_shown(around, lines):
+    assert len(excerpt(RECORD, around).splitlines()) == lines
+
+
+@pytest.mark.parametrize(
+    ("expected", "shown"),
+    [
+        ({"event_order": ["run.started", "tool.call.denied"]}, "  2 run.started"),
+        ({"tool_calls": [{"name": "math.calculate", "count": 2}]}, "  5 tool.call.proposed"),
+        ({"forbidden_tool_calls": ["math.calculate"]}, "  6 tool.call.completed"),
+        ({"final_text_contains": ["Paris"]}, "  9 assistant.message.completed"),
+        ({"terminal_status": "cancelled"}, "  10 run.completed"),
+        ({"maximum_steps": 1}, "  7 model.request.started step_number=2"),
+    ],
+)
+def test_a_failed_check_shows_its_own_events(expected, shown):
+    evaluation = evaluate(case(**expected), RECORD)
+    assert shown in excerpt(RECORD, evaluation.around)
+
+
+def test_a_run_that_passes_has_nothing_to_show():
+    assert evaluate(case(maximum_steps=2), RECORD).around == ()
+
+
+def test_a_hostile_payload_cannot_drive_the_terminal_or_flood_it():
+    payload = {"text": "\x1b[2J\nPASS case.x" + "y" * 5000, "prefix_sha256": "0" * 64, "n": None}
+    record = RECORD._replace(events=(ObservedEvent(1, "run.queued", payload),) * 500)
+    text = excerpt(record, range(500))
+    assert "\x1b" not in text
+    assert all(line.startswith("  ") for line in text.splitlines())
+    assert len(text.splitlines()) == LINES + 1
+    assert text.endswith(f"  ... {500 - LINES} events")
+    assert max(map(len, text.splitlines())) <= 260
+    assert "sha256" not in text
+
+
+@pytest.mark.parametrize(
+    ("value", "cut"),
+    [
+        ("x" * TEXT_CHARACTERS, "x" * TEXT_CHARACTERS),
+        ("x" * (TEXT_CHARACTERS + 5), "x" * TEXT_CHARACTERS + "... [5 characters left out]"),
+        ([1] * LIST_ITEMS, [1] * LIST_ITEMS),
+        ([1] * (LIST_ITEMS + 3), [1] * LIST_ITEMS + ["... [3 items left out]"]),
+        ((1, (2, None)), [1, [2, None]]),
+        ({"a": True, "b": 1.5}, {"a": True, "b": 1.5}),
+    ],
+)
+def test_long_values_are_cut_and_the_cut_is_counted(value, cut):
+    assert clipped(value) == cut
+
+
+def test_a_large_map_and_a_deep_value_are_cut():
+    large = clipped({str(number): number for number in range(LIST_ITEMS + 2)})
+    assert len(large) == LIST_ITEMS + 1
+    assert "... [2 keys left out]" in large
+    deep: object = "bottom"
+    for _ in range(500):
+        deep = [deep]
+    assert "bottom" not in str(clipped(deep))
