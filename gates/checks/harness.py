@@ -55,7 +55,7 @@ def id_grammar(context: StructuralContext) -> Examination:
     from hardgate.registry.specs import read_specs
 
     registry, problems = read_registry(context.tree)
-    declared, malformed = read_specs(context.tree)
+    _, malformed = read_specs(context.tree)
     problems = [one for one in (*problems, *malformed) if one.rule.startswith(_ID_RULES)]
     mentions = list(_mentions(context.tree))
     grammar = re.compile(GATE_ID_PATTERN)
@@ -66,8 +66,7 @@ def id_grammar(context: StructuralContext) -> Examination:
             remark = f" ({strange})" if strange else ""
             message = f"found {name!r}{remark}; allowed: gate.<area>.<slug>, each of a-z, 0-9 and _"
             problems.append(Problem(path, line, column, "id_malformed", message))
-    examined = len(registry.gates) + len(declared) + len(mentions)
-    return Examination(_findings(problems), examined, "ids")
+    return Examination(_findings(problems), len(registry.gates) + len(mentions), "ids")
 
 
 def _mentions(tree: Tree) -> Iterator[tuple[str, int, int, str]]:
