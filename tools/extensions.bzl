@@ -1,10 +1,31 @@
 """Declares where a workspace keeps its gates and cases (MODULE.bazel); WORKSPACE files call gates_index."""
 
 load("//tools/private:index.bzl", _gates_index = "gates_index")
+load("//tools/private:yaml.bzl", _yaml_library = "yaml_library")
 
-gates_index = _gates_index
+_YAML_LIBRARY = "hardgate_yaml"
+
+def gates_index(name, root, gates = "gates", evals = "evals"):
+    """Makes one repository of targets' descriptions; for WORKSPACE files.
+
+    Args:
+      name: string, the repository to make; its index.bzl holds INDEX.
+      root: label of a file in the workspace's top folder.
+      gates: string, folder of the registry, below the root.
+      evals: string, folder of the cases, below the root.
+    """
+    if not native.existing_rule(_YAML_LIBRARY):
+        _yaml_library(name = _YAML_LIBRARY)
+    _gates_index(
+        name = name,
+        declared_by = "gates_index(name = \"{}\")".format(name),
+        evals = evals,
+        gates = gates,
+        root = root,
+    )
 
 def _gates(module_ctx):
+    _yaml_library(name = _YAML_LIBRARY)
     seen = {}
     for module in module_ctx.modules:
         for tag in module.tags.declare:

@@ -1,17 +1,10 @@
 """The repository rule that turns YAML files into a list that BUILD files load."""
 
-_SCRIPT = Label("//tools/private:index.py")
-_LOCK = Label("//third_party:requirements.lock")
-_STRICT_YAML = Label("//src:hardgate/documents/strict_yaml.py")
+load(":interpreter.bzl", "PYTHON_ENVIRON", "find_python")
 
-def _python(repository_ctx):
-    named = repository_ctx.os.environ.get("HARDGATE_PYTHON")
-    if named and not repository_ctx.path(named).exists:
-        fail("HARDGATE_PYTHON is {}, which does not exist. Set it to the path of a Python interpreter.".format(named))
-    found = named or repository_ctx.which("python3")
-    if not found:
-        fail("No python3 on PATH to read the registry with. Install it, or set HARDGATE_PYTHON.")
-    return str(found)
+_SCRIPT = Label("//tools/private:index.py")
+_STRICT_YAML = Label("//src:hardgate/documents/strict_yaml.py")
+_YAML_LIBRARY = Label("@hardgate_yaml//:BUILD.bazel")
 
 def _gates_index(repository_ctx):
     root = repository_ctx.path(repository_ctx.attr.root).dirname
@@ -29,18 +22,18 @@ def _gates_index(repository_ctx):
                 repository_ctx.attr.declared_by,
                 folder,
                 root,
-            ) + "Make it, or correct the attribute of gates.declare.")
+            ) + "Make it, or correct the attribute.")
         repository_ctx.watch_tree(path)
     repository_ctx.watch(_SCRIPT)
     documents = repository_ctx.path(_STRICT_YAML).dirname
     repository_ctx.watch_tree(documents)
     result = repository_ctx.execute([
-        _python(repository_ctx),
+        find_python(repository_ctx),
         "-I",
         "-B",
         repository_ctx.path(_SCRIPT),
         "--source=" + str(documents.dirname.dirname),
-        "--lock=" + str(repository_ctx.path(_LOCK)),
+        "--yaml=" + str(repository_ctx.path(_YAML_LIBRARY).dirname.get_child("site")),
         "--root=" + str(root),
         "--gates=" + repository_ctx.attr.gates,
         "--evals=" + repository_ctx.attr.evals,
@@ -58,10 +51,10 @@ A file that is added, changed or removed below the two folders shows at the next
 one failing target for each of its problems, so that everything else still loads.
 """,
     attrs = {
-        "declared_by": attr.string(default = "WORKSPACE.bazel", doc = "shown in errors"),
+        "declared_by": attr.string(mandatory = True, doc = "shown in errors"),
         "evals": attr.string(default = "evals", doc = "folder of the cases, below the root"),
         "gates": attr.string(default = "gates", doc = "folder of the registry, below the root"),
         "root": attr.label(mandatory = True, doc = "a file in the workspace's top folder"),
     },
-    environ = ["HARDGATE_PYTHON", "PATH", "PIP_CERT", "PIP_CONFIG_FILE", "PIP_FIND_LINKS", "PIP_INDEX_URL"],
+    environ = PYTHON_ENVIRON,
 )

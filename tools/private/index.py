@@ -1,8 +1,8 @@
 """Reads a workspace's registry and cases and writes them as a Starlark value for BUILD files.
 
 It runs in a repository rule, before any target exists, with whatever python3 (3.9 or newer) the
-machine has; PyYAML comes from the one hash-locked line of the requirements. Only what decides a
-target's name, tags and inputs is looked at; `hardgate lint` and the gates check everything else.
+machine has. Only what decides a target's name, tags and inputs is looked at; `hardgate lint` and
+the gates check everything else.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import argparse
 import json
 import pathlib
 import re
-import subprocess
 import sys
 
 KINDS = ("case", "corpus", "property", "structural")
@@ -20,27 +19,6 @@ GATE_ID = re.compile(r"gate\.[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*")
 LABEL = re.compile(r"(?:@@?[A-Za-z0-9._+~-]*)?//([A-Za-z0-9._/+~-]*)(?::([A-Za-z0-9._/+=,@~-]+))?")
 LARGEST_MILESTONE = 99
 ONE_NAME = "a lowercase letter, then lowercase letters, digits and underscores"
-
-
-def install_yaml(lock, folder):
-    """Installs the locked PyYAML into a folder and puts it on the import path.
-
-    Raises SystemExit with pip's message when that fails.
-    """
-    lines = pathlib.Path(lock).read_text("utf-8").split("\n")
-    start = next(i for i, line in enumerate(lines) if line.startswith("pyyaml=="))
-    stop = start
-    while lines[stop].endswith("\\"):
-        stop += 1
-    folder.mkdir(exist_ok=True)
-    requirement = folder / "pyyaml.lock"
-    requirement.write_text("\n".join(lines[start : stop + 1]) + "\n")
-    pip = [sys.executable, "-I", "-m", "pip", "install", "--quiet", "--no-deps", "--require-hashes"]
-    pip += ["--disable-pip-version-check", "--target", str(folder), "-r", str(requirement)]
-    done = subprocess.run(pip, capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit("installing PyYAML failed; is a Python package index reachable?\n" + done.stderr)
-    sys.path.insert(0, str(folder))
 
 
 def is_label(text):
@@ -290,11 +268,10 @@ def starlark(value):
 def main():
     """Writes the index of the workspace named on the command line."""
     parser = argparse.ArgumentParser()
-    for name in ("source", "lock", "root", "gates", "evals", "out"):
+    for name in ("source", "yaml", "root", "gates", "evals", "out"):
         parser.add_argument("--" + name, required=True)
     options = parser.parse_args()
-    sys.path.insert(0, options.source)
-    install_yaml(options.lock, pathlib.Path("pyyaml"))
+    sys.path[:0] = [options.source, options.yaml]
     index = Index(options.root, options.gates, options.evals)
     index.read_gates()
     index.read_cases()

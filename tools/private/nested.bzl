@@ -1,5 +1,7 @@
 """What tests need to run Bazel inside a test: a Bazel to start, and wheels, since the network is off there."""
 
+load(":interpreter.bzl", "PIP_ENVIRON", "find_python")
+
 _LOCK = Label("//third_party:requirements.lock")
 
 _SCRIPT = """#!/bin/sh
@@ -29,9 +31,8 @@ nested_bazel = repository_rule(
 def _wheelhouse(repository_ctx):
     lock = repository_ctx.path(_LOCK)
     repository_ctx.watch(lock)
-    python = repository_ctx.os.environ.get("HARDGATE_PYTHON") or repository_ctx.which("python3")
     result = repository_ctx.execute(
-        [python, "-I", "-m", "pip", "download", "--quiet", "--no-deps", "--require-hashes"] +
+        [find_python(repository_ctx, repository_ctx.attr.python_version), "-I", "-m", "pip", "download", "--quiet", "--no-deps", "--require-hashes"] +
         ["--only-binary=:all:", "--disable-pip-version-check", "--dest", "wheels", "--requirement", str(lock)],
         timeout = 900,
     )
@@ -42,5 +43,6 @@ def _wheelhouse(repository_ctx):
 wheelhouse = repository_rule(
     implementation = _wheelhouse,
     doc = "The folder //:wheels holds the wheels of the requirements lock.",
-    environ = ["HARDGATE_PYTHON", "PATH", "PIP_CERT", "PIP_CONFIG_FILE", "PIP_FIND_LINKS", "PIP_INDEX_URL"],
+    attrs = {"python_version": attr.string(default = "3.11", doc = "the minor version that the tests run on")},
+    environ = PIP_ENVIRON,
 )
