@@ -410,13 +410,7 @@ def _map_schema(model: type[Entry], definitions: dict[str, Any]) -> dict[str, An
     }
 
 
-def json_schema(model: type[Entry], title: str) -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of files that `read` accepts as `model`."""
+def json_schema(model: type[Entry]) -> dict[str, Any]:
+    """The JSON Schema of what `read` accepts as `model`."""
     definitions: dict[str, Any] = {}
-    top = _map_schema(model, definitions)
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": title,
-        **top,
-        "$defs": definitions,
-    }
+    return {**_map_schema(model, definitions), "$defs": definitions}

@@ -195,7 +195,7 @@ def _outcome(verdict: Verdict) -> str:
     return PASS if verdict.checks or verdict.examined else FAIL
 
 
-_TYPES: dict[str, tuple[type, ...]] = {
+VERDICT_TYPES: dict[str, tuple[type, ...]] = {
     "id": (str,),
     "kind": (str,),
     "milestone": (int,),
@@ -212,30 +212,30 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "subject": (str, type(None)),
     "harness": (str,),
 }
-_ANY = (object,)
-_CHECK_TYPES: dict[str, tuple[type, ...]] = {
+ANY = (object,)
+CHECK_TYPES: dict[str, tuple[type, ...]] = {
     "name": (str,),
     "outcome": (str,),
-    "expected": _ANY,
-    "observed": _ANY,
+    "expected": ANY,
+    "observed": ANY,
     "message": (str,),
     "path": (str,),
     "line": (int,),
 }
-_FINDING_TYPES: dict[str, tuple[type, ...]] = {
+FINDING_TYPES: dict[str, tuple[type, ...]] = {
     "path": (str,),
     "line": (int,),
     "rule": (str,),
     "message": (str,),
 }
-_COUNTEREXAMPLE_TYPES: dict[str, tuple[type, ...]] = {
+COUNTEREXAMPLE_TYPES: dict[str, tuple[type, ...]] = {
     "name": (str,),
     "reason": (str,),
     "rejected": (bool,),
     "why": (str,),
     "message": (str,),
 }
-_NETWORK_TYPES: dict[str, tuple[type, ...]] = {
+NETWORK_TYPES: dict[str, tuple[type, ...]] = {
     "off": (bool,),
     "ways_out": (list, type(None)),
     "attempts": (dict,),
@@ -253,19 +253,19 @@ def from_json(text: str) -> Verdict:
     except (ValueError, RecursionError) as error:
         raise VerdictError([f"not a verdict: {error}"]) from None
     problems: list[str] = []
-    if not _shape_is(plain, _TYPES, "verdict", problems):
+    if not _shape_is(plain, VERDICT_TYPES, "verdict", problems):
         raise VerdictError(problems)
     for index, check in enumerate(plain["checks"]):
-        _shape_is(check, _CHECK_TYPES, f"checks[{index}]", problems)
+        _shape_is(check, CHECK_TYPES, f"checks[{index}]", problems)
     for index, finding in enumerate(plain["findings"]):
-        _shape_is(finding, _FINDING_TYPES, f"findings[{index}]", problems)
+        _shape_is(finding, FINDING_TYPES, f"findings[{index}]", problems)
     for index, limit in enumerate(plain["limits_hit"]):
         if not isinstance(limit, str):
             problems.append(f"limits_hit[{index}]: expected str, found {type(limit).__name__}")
     if plain["network"] is not None:
-        _shape_is(plain["network"], _NETWORK_TYPES, "network", problems)
+        _shape_is(plain["network"], NETWORK_TYPES, "network", problems)
     if plain["counterexample"] is not None:
-        _shape_is(plain["counterexample"], _COUNTEREXAMPLE_TYPES, "counterexample", problems)
+        _shape_is(plain["counterexample"], COUNTEREXAMPLE_TYPES, "counterexample", problems)
     if problems:
         raise VerdictError(problems)
     verdict = _build(plain)
@@ -329,7 +329,7 @@ def _shape_is(
     for key in sorted(types.keys() & value.keys()):
         allowed = types[key]
         # bool is a subclass of int, but `"examined": true` is no count.
-        wrong_bool = isinstance(value[key], bool) and bool not in allowed and allowed != _ANY
+        wrong_bool = isinstance(value[key], bool) and bool not in allowed and allowed != ANY
         if wrong_bool or not isinstance(value[key], allowed):
             names = " or ".join("null" if kind is type(None) else kind.__name__ for kind in allowed)
             problems.append(f"{place}.{key}: expected {names}, found {type(value[key]).__name__}")
