@@ -84,7 +84,8 @@ class Done:
 
     `statuses` maps the label of each test to PASSED, FAILED, SKIPPED, NO_STATUS or FAILED_TO_BUILD;
     `logs` those of the tests that ran to what they printed; `started` holds (mnemonic, label) of each process
-    that was really started, so what came from a cache is not in it.
+    that was really started, so what came from a cache is not in it; `configured` holds the labels of
+    all targets that Bazel took up.
     """
 
     code: int
@@ -93,6 +94,7 @@ class Done:
     statuses: Mapping[str, str]
     logs: Mapping[str, str]
     started: frozenset[tuple[str, str]]
+    configured: frozenset[str]
 
     @property
     def lines(self) -> list[str]:
@@ -154,7 +156,7 @@ class NestedBazel:
     def run(self, command: str, *words: str) -> Done:
         """Runs one command that builds nothing, such as a query."""
         done = self._start([command, *self._options, *words])
-        return Done(done.returncode, done.stdout, done.stderr, {}, {}, frozenset())
+        return Done(done.returncode, done.stdout, done.stderr, {}, {}, frozenset(), frozenset())
 
     def build(self, command: str, *words: str) -> Done:
         """Runs `build` or `test` and reads what Bazel reports about each target and process."""
@@ -163,13 +165,20 @@ class NestedBazel:
             file.unlink(missing_ok=True)
         options = [f"--build_event_json_file={events}", f"--execution_log_json_file={spawns}"]
         done = self._start([command, *self._options, *options, *words])
-        statuses, logs = _tests(_json_values(events))
+        seen = list(_json_values(events))
+        statuses, logs = _tests(seen)
+        configured = frozenset(
+            _label(event["id"]["targetConfigured"]["label"])
+            for event in seen
+            if "configured" in event
+        )
         started = frozenset(
             (spawn["mnemonic"], _label(spawn["targetLabel"]))
             for spawn in _json_values(spawns)
             if not spawn.get("cacheHit") and spawn.get("targetLabel")
         )
-        return Done(done.returncode, done.stdout, done.stderr, statuses, logs, started)
+        output = (done.returncode, done.stdout, done.stderr)
+        return Done(*output, statuses, logs, started, configured)
 
 
 def _json_values(file: Path) -> Iterator[Any]:
@@ -187,7 +196,7 @@ def _label(label: str) -> str:
     return label.removeprefix("@@")
 
 
-def _tests(events: Iterator[Any]) -> tuple[dict[str, str], dict[str, str]]:
+def _tests(events: list[Any]) -> tuple[dict[str, str], dict[str, str]]:
     """The status of each test in a stream of build events, and what each test printed."""
     statuses: dict[str, str] = {}
     logs: dict[str, str] = {}

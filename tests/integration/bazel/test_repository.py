@@ -1,0 +1,163 @@
+"""A copy of this repository: its own registry, cases and suites as Bazel sees them."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.integration.bazel.nested import NestedBazel, copy_sources
+
+TWIN = ".counterexample."
+
+
+@pytest.fixture(scope="module")
+def bazel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NestedBazel]:
+    copy = copy_sources(tmp_path_factory.mktemp("repository") / "hardgate")
+    with NestedBazel(copy, copy) as bazel:
+        yield bazel
+
+
+def read_registry() -> list[dict[str, Any]]:
+    """The entries of gates/<area>.yaml, read without this project's own loader."""
+    files = sorted(Path("gates").glob("*.yaml"))
+    return [
+        entry
+        for file in files
+        if file.stem != "retired"
+        for entry in yaml.safe_load(file.read_text(encoding="utf-8"))
+    ]
+
+
+REGISTRY = read_registry()
+REPOSITORY_MILESTONE = int(Path("gates/MILESTONE").read_text(encoding="utf-8"))
+MILESTONES = sorted({entry["milestone"] for entry in REGISTRY})
+
+
+def target(entry: dict[str, Any]) -> str:
+    _, area, slug = entry["id"].split(".")
+    return f"//gates:{area}/{slug}"
+
+
+def targets(*, milestone: int | None = None, kind: str | None = None) -> set[str]:
+    """The labels of the gates of a milestone and a kind, by default of all."""
+    return {
+        target(entry)
+        for entry in REGISTRY
+        if milestone in (None, entry["milestone"]) and kind in (None, entry["kind"])
+    }
+
+
+def without_twins(labels: list[str]) -> set[str]:
+    return {label for label in labels if TWIN not in label}
+
+
+def tagged(tag: str) -> str:
+    return f'attr(tags, "[\\[ ]{tag}[,\\]]", //gates/...)'
+
+
+def test_the_registry_is_read() -> None:
+    assert REGISTRY
+    assert MILESTONES[0] <= REPOSITORY_MILESTONE < MILESTONES[-1]
+
+
+def test_a_query_by_milestone_gives_the_registry_s_gates(bazel: NestedBazel) -> None:
+    union = " + ".join(tagged(f"milestone:{milestone}") for milestone in MILESTONES)
+    assert without_twins(bazel.run("query", union).lines) == targets()
+    for milestone in (MILESTONES[0], MILESTONES[-1]):
+        found = without_twins(bazel.run("query", tagged(f"milestone:{milestone}")).lines)
+        assert found == targets(milestone=milestone)
+
+
+def test_each_milestone_has_a_suite_of_its_gates_and_twins(bazel: NestedBazel) -> None:
+    for milestone in MILESTONES[:2]:
+        suite = bazel.run("query", f"tests(//gates:m{milestone})").lines
+        assert without_twins(suite) == targets(milestone=milestone)
+    every = bazel.run("query", "tests(//gates:all)").lines
+    twins = {
+        f"{target(entry)}{TWIN}{counterexample['name']}"
+        for entry in REGISTRY
+        for counterexample in entry.get("counterexamples", [])
+    }
+    assert twins
+    assert set(every) == targets() | twins
+
+
+@pytest.mark.parametrize("filters", ["kind:structural,-pending", "kind:case", "kind:property"])
+def test_a_filter_by_kind_selects_the_registry_s_gates(bazel: NestedBazel, filters: str) -> None:
+    kind = filters.removeprefix("kind:").split(",")[0]
+    expected = targets(kind=kind)
+    if "-pending" in filters:
+        expected -= {
+            target(entry) for entry in REGISTRY if entry["milestone"] > REPOSITORY_MILESTONE
+        }
+    options = ("--nobuild", "--build_tests_only", f"--test_tag_filters={filters}")
+    done = bazel.build("build", *options, "//gates/...")
+    assert without_twins(list(done.configured)) == expected
+
+
+def test_pending_gates_are_skipped_and_no_other(bazel: NestedBazel) -> None:
+    suites = [f"//gates:m{milestone}" for milestone in MILESTONES if milestone]
+    done = bazel.build("test", *suites, "//evals:suite")
+    pending = {target(entry) for entry in REGISTRY if entry["milestone"] > REPOSITORY_MILESTONE}
+    skipped = {label for label, status in done.statuses.items() if status == "SKIPPED"}
+    assert {label for label in skipped if label.startswith("//gates:")} == pending
+    assert set(done.statuses.values()) <= {"SKIPPED", "PASSED"}
+
+
+def test_the_inventory_is_the_registry(bazel: NestedBazel) -> None:
+    assert bazel.build("build", "//gates:inventory").code == 0
+    file = bazel.workspace / "bazel-bin/gates/inventory.json"
+    rows = {row["id"]: row for row in json.loads(file.read_text(encoding="utf-8"))}
+    assert rows.keys() == {entry["id"] for entry in REGISTRY}
+    for entry in REGISTRY:
+        row = rows[entry["id"]]
+        assert row["target"] == target(entry)
+        assert row["counterexamples"] == [
+            counterexample["name"] for counterexample in entry.get("counterexamples", [])
+        ]
+        for key in ("milestone", "kind", "spec"):
+            assert row[key] == entry[key]
+        path, line = row["declared_at"].split(":")
+        assert entry["id"] in Path(path).read_text(encoding="utf-8").splitlines()[int(line) - 1]
+
+
+def test_an_action_query_lists_the_structural_gates(bazel: NestedBazel) -> None:
+    done = bazel.run("aquery", "mnemonic(GateCheck, //gates/...)", "--output=jsonproto")
+    graph = json.loads(done.out)
+    names = {one["id"]: one["label"] for one in graph["targets"]}
+    owners = {names[action["targetId"]].removeprefix("@@") for action in graph["actions"]}
+    checked = {
+        f"{target(entry)}.verdict"
+        for entry in REGISTRY
+        if entry["kind"] == "structural" and entry["milestone"] <= REPOSITORY_MILESTONE
+    }
+    assert owners == checked
+
+
+def test_a_gate_and_its_twins_run_in_the_copy(bazel: NestedBazel) -> None:
+    done = bazel.build("test", "//gates:harness/id_grammar")
+    assert done.statuses == {"//gates:harness/id_grammar": "PASSED"}
+
+
+def test_the_first_cases_run_with_the_look_ahead(bazel: NestedBazel) -> None:
+    both = {"//evals:cases/direct_response", "//evals:cases/calculator_tool"}
+    look_ahead = ("--//gates:milestone=1", "//evals:suite")
+    first = bazel.build("test", *look_ahead)
+    assert first.code == 0
+    assert {label: first.statuses[label] for label in both} == dict.fromkeys(both, "PASSED")
+    assert both <= first.tests_run()
+
+    fixture = bazel.workspace / "evals/fixtures/models/calculator_then_answer.yaml"
+    fixture.write_text(fixture.read_text(encoding="utf-8") + "# edited\n", encoding="utf-8")
+    edited = bazel.build("test", *look_ahead)
+    assert edited.code == 0
+    assert edited.tests_run() == {"//evals:cases/calculator_tool"}
+
+    fixture.write_text(fixture.read_text(encoding="utf-8").replace("391", "392"), encoding="utf-8")
+    wrong = bazel.build("test", *look_ahead)
+    assert wrong.code == 3
+    assert wrong.statuses["//evals:cases/calculator_tool"] == "FAILED"
+    assert "final_text_contains" in wrong.logs["//evals:cases/calculator_tool"]
