@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from gates.checks import structure
 from gates.checks.structure import FoundSecret
@@ -223,7 +222,7 @@ def secret_shown(bench: Bench) -> None:
     def quoting(original: Callable[[FoundSecret], Finding]) -> Callable[[FoundSecret], Finding]:
         def secret_finding(found: FoundSecret) -> Finding:
             finding = original(found)
-            return replace(finding, message=f"{finding.message} ({min(found.values)})")
+            return finding._replace(message=f"{finding.message} ({min(found.values)})")
 
         return secret_finding
 

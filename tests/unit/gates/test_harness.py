@@ -1,9 +1,9 @@
 """The checks of the area harness over a small workspace: which gate each mistake turns red."""
 
 import pytest
-from tests.unit.gates.sources import examine, said
 
 from gates.checks import harness
+from tests.unit.gates.sources import examine, said
 
 SPEC = """\
 # Area
@@ -138,9 +138,7 @@ LIST = "docs/specs/area.md"
             "docs/specs/README.md:3: id_malformed",
         ),
         (
-            {
-                "gates/retired.yaml": "- id: gate.area.second\n  reason: It was replaced by another.\n"
-            },
+            {"gates/retired.yaml": "- id: gate.area.second\n  reason: It was replaced.\n"},
             "id_grammar",
             "gates/area.yaml:13: id_retired",
         ),
@@ -225,6 +223,8 @@ CASE_GATE = registry(
     [
         ({**CASE_GATE, "evals/quarantine.yaml": "- case: sum\n"}, 1),
         ({**CASE_GATE, "evals/quarantine.yaml": "sum: {since: '2026-01-01'}\n"}, 1),
+        ({**CASE_GATE, "evals/quarantine.yaml": "- test: //evals:cases/sum\n"}, 1),
+        ({"evals/quarantine.yaml": "- test: //gates:area/first\n"}, 1),
         ({**CASE_GATE, "evals/quarantine.yaml": "- case: product\n"}, 0),
         ({"evals/quarantine.yaml": "- case: sum\n"}, 0),
     ],

@@ -1,9 +1,9 @@
 """What in the build files leaves a test out or repeats it."""
 
 import pytest
-from tests.unit.gates.sources import tree_of
 
 from gates.checks.harness_build import build_findings, build_paths
+from tests.unit.gates.sources import tree_of
 
 
 def rules(path, text):

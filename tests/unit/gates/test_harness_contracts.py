@@ -1,9 +1,9 @@
 """Ports, contract modules and implementations, compared in every direction."""
 
 import pytest
-from tests.unit.gates.sources import parsed
 
 from gates.checks.harness_contracts import contract_findings, snake
+from tests.unit.gates.sources import parsed
 
 PORT = """
 from typing import Protocol
@@ -122,7 +122,7 @@ METHODS = "    def new_id(self): return '2'\n    def last(self): return '1'\n"
         f"class Other:\n{METHODS}",
         "class _Half:\n    def last(self): return '1'\n"
         "class Other(_Half):\n    def new_id(self): return '2'",
-        "if True:\n    from agent_core.ports.ids import IdFactory\n    class Other(IdFactory): pass",
+        "if 1:\n    from agent_core.ports.ids import IdFactory\n    class Other(IdFactory): pass",
     ],
     ids=["alias", "module", "heir", "same_members", "inherited_members", "conditional"],
 )

@@ -1,9 +1,9 @@
 """Every way from the runtime to what evaluates it."""
 
 import pytest
-from tests.unit.gates.sources import parsed
 
 from gates.checks.harness_isolation import isolation_findings
+from tests.unit.gates.sources import parsed
 
 SOUND = {
     "src/agent_core/__init__.py": "",
@@ -107,4 +107,4 @@ def test_a_way_over_several_modules_is_told_in_full():
 
 def test_a_package_that_is_gone_is_a_finding():
     files = {path: text for path, text in SOUND.items() if "/evals/" not in path}
-    assert [finding.rule for finding in isolation_findings(parsed(files))][0] == "evals_missing"
+    assert next(isolation_findings(parsed(files))).rule == "evals_missing"

@@ -1,9 +1,9 @@
 """Clocks, identifiers and randomness that a module of the runtime takes by itself."""
 
 import pytest
-from tests.unit.gates.sources import parsed
 
 from gates.checks.structure_ambient import ambient_findings
+from tests.unit.gates.sources import parsed
 
 PATH = "src/agent_core/application/loop.py"
 

@@ -1,11 +1,11 @@
 """The import rules, each broken once, over a small tree of the packages that they speak about."""
 
 import pytest
-from tests.unit.gates.sources import examine, parsed, said
 
 from gates.checks.structure import import_boundary
 from gates.checks.structure_imports import ImportJudge, build_graph
 from gates.checks.structure_rules import ImportException, ImportRule
+from tests.unit.gates.sources import examine, parsed, said
 
 PACKAGES = (
     "agent_core",
@@ -28,7 +28,7 @@ SOUND = {
     "src/agent_core/domain/runs.py": "import pydantic",
     "src/agent_core/ports/models.py": "from agent_core.domain import runs",
     "src/agent_core/application/loop.py": "from agent_core.ports.models import runs",
-    "src/agent_core/adapters/models/vendor.py": "import openai\nfrom agent_core.ports import models",
+    "src/agent_core/adapters/models/vendor.py": "import openai\nimport agent_core.ports.models",
     "src/agent_core/adapters/policy/rules.py": "from agent_core.domain import runs",
     "src/agent_core/bootstrap.py": "from agent_core.adapters.models import vendor",
     "src/agent_core/evals/subject.py": "import hardgate.kinds\nfrom agent_core.ports import models",

@@ -2,10 +2,10 @@
 scan of this repository does not find it here."""
 
 import pytest
-from tests.unit.gates.sources import examine, said
 
 from gates.checks.structure import ALLOWANCES, line_digest, no_committed_secrets
 from gates.checks.structure_secrets import PIECE_CHARACTERS, secrets_in_line
+from tests.unit.gates.sources import examine, said
 
 WORD = "correct-horse-" + "battery"
 BODY = "Zq7" * 12
