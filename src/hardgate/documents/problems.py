@@ -7,11 +7,10 @@ its own type and its own exit code.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, order=True)
-class Problem:
+class Problem(NamedTuple):
     """One thing that is wrong at one place; sorts by path, line, column.
 
     `path` is relative to the workspace root; `line` and `column` count from 1, columns in

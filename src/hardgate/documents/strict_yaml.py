@@ -15,8 +15,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, NoReturn, Union
+from typing import Any, NamedTuple, NoReturn, Union
 
 import yaml
 
@@ -30,8 +29,7 @@ Keys = tuple[Union[str, int], ...]  # noqa: UP007
 Position = tuple[int, int]  # line and column, both counted from 1, columns in characters
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(NamedTuple):
     """What one file may hold; beyond any of these it is refused."""
 
     file_bytes: int = 1024 * 1024
@@ -44,14 +42,13 @@ class Limits:
 LIMITS = Limits()
 
 
-@dataclass(frozen=True)
-class Document:
+class Document(NamedTuple):
     """A loaded file: plain Python values, and where in the file each of them stands."""
 
     path: str
     value: Any
-    positions: Mapping[Keys, Position] = field(repr=False)
-    key_positions: Mapping[Keys, Position] = field(repr=False)
+    positions: Mapping[Keys, Position]
+    key_positions: Mapping[Keys, Position]
 
     def position(self, keys: Keys = ()) -> Position:
         """Where the value under `keys` starts, or the nearest value around it that exists."""

@@ -10,7 +10,6 @@ one place that decides so; `from_json` refuses a file that claims otherwise.
 """
 
 import json
-from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 from hardgate.verdicts.network import NetworkProof, proves_off
@@ -63,8 +62,7 @@ class CheckResult(NamedTuple):
     line: int = 0
 
 
-@dataclass(frozen=True, order=True)
-class Finding:
+class Finding(NamedTuple):
     """One thing that a structural check objects to. An empty path means the whole repository."""
 
     path: str
@@ -118,10 +116,7 @@ class Verdict(NamedTuple):
         """The file's text: sorted keys, one-space indent, a newline at the end."""
         plain = self._asdict()
         plain["checks"] = [check._asdict() for check in self.checks]
-        plain["findings"] = [
-            {field.name: getattr(finding, field.name) for field in fields(finding)}
-            for finding in self.findings
-        ]
+        plain["findings"] = [finding._asdict() for finding in self.findings]
         plain["network"] = None if self.network is None else self.network.to_plain()
         plain["counterexample"] = self.counterexample._asdict() if self.counterexample else None
         plain["limits_hit"] = list(self.limits_hit)

@@ -157,7 +157,7 @@ def test_an_alias_as_a_key():
 )
 def test_each_limit_holds_exactly(limits, text, rule):
     assert [line.split(": ")[1] for line in complaints(text, limits)] == [rule]
-    (name,) = [key for key in vars(limits) if getattr(limits, key) != getattr(LIMITS, key)]
+    (name,) = [key for key in limits._fields if getattr(limits, key) != getattr(LIMITS, key)]
     load("x.yaml", text.encode(), Limits(**{name: getattr(limits, name) + 1}))
 
 
