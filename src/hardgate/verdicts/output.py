@@ -93,10 +93,14 @@ def junit_xml(verdict: Verdict, text: str, seconds: float) -> str:
     The checks of a counterexample are left out: there, a failed check is what should happen.
     """
     checks = verdict.checks if verdict.counterexample is None else ()
-    cases = [
-        _junit_case(verdict.id, check.name, "" if check.outcome == PASS else _render_check(check))
-        for check in checks
-    ]
+    cases: list[str] = []
+    named: dict[str, int] = {}
+    for check in checks:
+        # A name may stand for several checks, but readers of such files take it for an identity.
+        named[check.name] = named.get(check.name, 0) + 1
+        name = check.name if named[check.name] == 1 else f"{check.name} {named[check.name]}"
+        failure = "" if check.outcome == PASS else _render_check(check)
+        cases.append(_junit_case(verdict.id, name, failure))
     failed_checks = sum(check.outcome != PASS for check in checks)
     others_failed = not verdict.passed and (
         not failed_checks

@@ -28,7 +28,7 @@ from hardgate.verdicts.verdict import (
 OFF = NetworkProof(True, (), tuple((name, "ENETUNREACH") for name in ATTEMPTS), "", "")
 ON = NetworkProof(False, ("interface eth0 is up",), (), NETWORK_ON, "the network is on: eth0")
 GOOD = CheckResult("terminal_status", PASS, "COMPLETED", "COMPLETED")
-BAD = CheckResult("final_text_contains[0]", FAIL, "391", "390\nPASS", "missing: 391", "c.yaml", 9)
+BAD = CheckResult("final_text_contains", FAIL, "391", "390\nPASS", "missing: 391", "c.yaml", 9)
 REPEAT = "bazel test //evals:cases/calculator_tool"
 
 
@@ -63,7 +63,7 @@ def test_a_failure_shows_expected_first_then_observed_then_the_command(tmp_path)
     assert text == (
         "FAIL case.calculator_tool (case, milestone 1)\n\n"
         "1 of 2 checks failed:\n\n"
-        "c.yaml:9: final_text_contains[0]\n"
+        "c.yaml:9: final_text_contains\n"
         "  expected: 391\n"
         "  observed: 390\n"
         "    | PASS\n"
@@ -108,13 +108,13 @@ def test_nothing_is_written_where_nothing_is_named(tmp_path, monkeypatch):
     ("verdict", "failures"),
     [
         (made(checks=(GOOD,)), {}),
-        (made(checks=(GOOD, BAD)), {"final_text_contains[0]": "expected: 391"}),
+        (made(checks=(GOOD, BAD)), {"final_text_contains": "expected: 391"}),
         (made(checks=(GOOD,), network=ON), {"verdict": "the network is on"}),
         (made(examined=2, findings=(Finding("a.py", 3, "r", "m"),)), {"verdict": "a.py:3: r: m"}),
         (made(), {"verdict": "nothing_examined"}),
         (
             made(checks=(BAD,), findings=(Finding("a.py", 3, "r", "m"),)),
-            {"final_text_contains[0]": "observed: 390", "verdict": "a.py:3: r: m"},
+            {"final_text_contains": "observed: 390", "verdict": "a.py:3: r: m"},
         ),
         (
             made(counterexample=Counterexample("n", "r", False, "not_rejected")),
@@ -136,6 +136,18 @@ def test_junit(verdict, failures):
     assert suite.get("tests") == str(len(suite))
     assert suite.get("failures") == str(len(failures))
     assert verdict.passed == (not failures)
+
+
+def test_checks_of_one_name_are_told_apart():
+    verdict = made(checks=(BAD, GOOD, BAD, BAD))
+    suite = ElementTree.fromstring(junit_xml(verdict, "", 0.0)).find("testsuite")
+    assert [case.get("name") for case in suite] == [
+        "final_text_contains",
+        "terminal_status",
+        "final_text_contains 2",
+        "final_text_contains 3",
+        "verdict",
+    ]
 
 
 def test_junit_survives_hostile_text():
