@@ -357,6 +357,30 @@ def test_one_broken_file_is_one_failing_target(bazel: NestedBazel, first: Done) 
     assert "(gates/broken.yaml:2:3)" in log
 
 
+def test_no_entry_breaks_the_loading_of_the_others(bazel: NestedBazel, first: Done) -> None:
+    start = ENTRY.format(area="nasty", slug="x", milestone=0, statement="Is wrong somewhere.")
+    strange = """it's `a` "$(b)" größer"""
+    nasty = [
+        start.replace("gate.nasty.x", strange),
+        start.replace("kind: structural", "kind: 😀"),
+        start + "  sources: [//a//b, 'not a label', 7]\n",
+        start + "  counterexamples: [{name: x, tree: ../../etc}, 5]\n",
+        start + "  check: {a: b}\n",
+        start.replace("milestone: 0", "milestone: 99999999999999999999999"),
+    ]
+    with changed(bazel, "gates/nasty.yaml", "".join(nasty)):
+        done = bazel.build("test", "//...")
+    failing = dict(done.statuses.items() - first.statuses.items())
+    assert set(failing.values()) == {"FAILED"}
+    assert len(failing) == 9
+    for label in failing:
+        number = int(label.split(".")[1])
+        assert f"gates/nasty.yaml:{number}: " in done.logs[label]
+        assert "allowed: " in done.logs[label]
+    assert any(strange in log for log in done.logs.values())
+    assert first.statuses.items() <= done.statuses.items()
+
+
 def test_the_inventory_carries_the_entries_unchanged(bazel: NestedBazel) -> None:
     assert bazel.build("build", "//gates:words/quiet.entry").code == 0
     entry = Path(bazel.workspace, "bazel-bin/gates/words/quiet.entry.json")
