@@ -1,4 +1,4 @@
-"""What Bazel says of each target: read from its build event stream, kept for the next report.
+"""What Bazel says of each target, read from its build event stream.
 
 The stream is the only source. Files below bazel-testlogs may be left over from a run that has
 nothing to do with this one, so they are opened only where the stream names them.
@@ -7,25 +7,32 @@ nothing to do with this one, so they are opened only where the stream names them
 from __future__ import annotations
 
 import json
-import zipfile
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from urllib.parse import unquote, urlparse
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
 
-from hardgate.verdicts.verdict import Verdict, VerdictError, from_json
+from hardgate.report.outputs import read_tail, read_verdict
 
-PASSED, FAILED, SKIPPED, NO_RESULT = "passed", "failed", "skipped", "no_result"
-VERDICT_BYTES_MAX = 16 * 1024 * 1024
+PASSED = "passed"
+FAILED = "failed"
+FAILED_TO_BUILD = "failed_to_build"
+SKIPPED = "skipped"
+ABORTED = "aborted"
+
+# The build actions that run the check of a structural gate (tools/private/structural.bzl).
+CHECK_ACTIONS = ("GateCheck", "GateCounterexample")
+# Reasons of an aborted target that speak of its definition, not of how the run went.
+_BROKEN = ("ANALYSIS_FAILURE", "LOADING_FAILURE")
 
 
 @dataclass(frozen=True)
 class TargetResult:
     """One target's outcome.
 
-    `status`: passed, failed, skipped or no_result. `detail` says more where it is not passed.
-    `cached`: None where nothing ran. `seconds`: wall time of the run that made the result.
-    `verdict`: the plain JSON object of verdict.json, None where the target wrote none.
+    `status`: passed, failed, failed_to_build, skipped or aborted (Bazel ended before it had a
+    result). `detail` says more where it is not passed. `cached`: None where nothing ran. `seconds`:
+    wall time of the run that made the result. `verdict`: the text of verdict.json, or None, and
+    then `no_verdict` says why. `output`: the end of what the process printed that failed.
     """
 
     label: str
@@ -33,142 +40,197 @@ class TargetResult:
     detail: str = ""
     cached: bool | None = None
     seconds: float | None = None
-    verdict: Mapping[str, object] | None = None
+    verdict: str | None = None
+    no_verdict: str = ""
+    output: str = ""
 
-    def read_verdict(self) -> Verdict | None:
-        """The verdict, or None. Raises VerdictError when it contradicts itself."""
-        return None if self.verdict is None else from_json(json.dumps(self.verdict))
+
+@dataclass(frozen=True)
+class _Action:
+    """A build action that failed."""
+
+    label: str
+    kind: str
+    exit_code: int
+    stderr: str
 
 
 class Collector:
-    """Gathers target results from the events of one Bazel invocation."""
+    """Gathers target results from the events of one Bazel invocation, in any order.
+
+    Takes whatever JSON holds: an event of an unknown shape adds nothing, so it can only take
+    results away, and a gate without a result is a failure.
+    """
 
     def __init__(self) -> None:
-        self._results: dict[str, TargetResult] = {}
+        self._attempts: dict[str, list[TargetResult]] = {}
         self._summaries: dict[str, str] = {}
-        self._completed: dict[str, str] = {}
+        self._unfinished: dict[str, TargetResult] = {}
+        self._causes: dict[str, list[tuple[str, str]]] = {}
+        self._actions: dict[tuple[str, str], _Action] = {}
+        self._descriptions: dict[str, str] = {}
+        self._takers = {
+            "actionCompleted": self._action_completed,
+            "configuredLabel": self._configured_label,
+            "targetCompleted": self._target_completed,
+            "targetConfigured": self._target_configured,
+            "testResult": self._test_result,
+            "testSummary": self._test_summary,
+        }
 
-    def add(self, event: Mapping[str, object]) -> None:
+    def add(self, event: object) -> None:
         """Takes one event of the stream, in its JSON form."""
-        identity = event.get("id")
-        if not isinstance(identity, dict):
-            return
-        if "testResult" in identity and "testResult" in event:
-            self._test_result(identity["testResult"]["label"], event["testResult"])
-        elif "testSummary" in identity and "testSummary" in event:
-            label = identity["testSummary"]["label"]
-            self._summaries[label] = event["testSummary"].get("overallStatus", "NO_STATUS")
-        elif "targetCompleted" in identity:
-            label = identity["targetCompleted"]["label"]
-            if "aborted" in event:
-                reason = event["aborted"].get("reason", "SKIPPED")
-                self._completed[label] = SKIPPED if reason == "SKIPPED" else reason
-            elif not event.get("completed", {}).get("success"):
-                self._completed[label] = "FAILED_TO_BUILD"
-        elif "targetConfigured" in identity and "aborted" in event:
-            label = identity["targetConfigured"]["label"]
-            self._completed[label] = event["aborted"].get("reason", "ANALYSIS_FAILURE")
+        for name, about in _map(_map(event).get("id")).items():
+            label = main_label(_text(_map(about).get("label")))
+            if name in self._takers and label:
+                self._takers[name](label, _map(event))
 
-    def _test_result(self, label: str, result: Mapping[str, object]) -> None:
-        info = result.get("executionInfo") or {}
-        outputs = {one["name"]: one.get("uri", "") for one in result.get("testActionOutput", [])}
-        status = result.get("status", "NO_STATUS")
-        self._results[label] = TargetResult(
+    def _test_result(self, label: str, event: dict[str, Any]) -> None:
+        result = _map(event.get("testResult"))
+        status = _text(result.get("status")) or "NO_STATUS"
+        info = _map(result.get("executionInfo"))
+        outputs = {
+            _text(one.get("name")): _text(one.get("uri"))
+            for one in map(_map, _list(result.get("testActionOutput")))
+        }
+        verdict, no_verdict = read_verdict(outputs)
+        passed = status == "PASSED"
+        attempt = TargetResult(
             label=label,
-            status=PASSED if status == "PASSED" else FAILED,
-            detail="" if status in ("PASSED", "FAILED") else str(status).lower(),
-            cached=bool(result.get("cachedLocally") or info.get("cachedRemotely")),
-            seconds=round(int(result.get("testAttemptDurationMillis", 0)) / 1000, 3),
-            verdict=read_verdict_output(outputs),
+            status=PASSED if passed else FAILED,
+            detail="" if status in ("PASSED", "FAILED") else status.lower(),
+            cached=bool(
+                result.get("cachedLocally")
+                or info.get("cachedRemotely")
+                or _text(info.get("strategy")).endswith("cache hit")
+            ),
+            seconds=_seconds(result.get("testAttemptDurationMillis")),
+            verdict=verdict,
+            no_verdict=no_verdict,
+            output="" if passed else read_tail(outputs.get("test.log", "")),
+        )
+        self._attempts.setdefault(label, []).append(attempt)
+
+    def _test_summary(self, label: str, event: dict[str, Any]) -> None:
+        self._summaries[label] = _text(_map(event.get("testSummary")).get("overallStatus"))
+
+    def _target_completed(self, label: str, event: dict[str, Any]) -> None:
+        completed = _map(event.get("completed"))
+        if "aborted" in event:
+            self._abort(label, _map(event["aborted"]))
+        elif completed.get("success") is not True:
+            self._causes[label] = [
+                (main_label(_text(cause.get("label"))), _text(cause.get("primaryOutput")))
+                for child in map(_map, _list(event.get("children")))
+                for cause in [_map(child.get("actionCompleted"))]
+            ]
+            message = _text(_map(completed.get("failureDetail")).get("message"))
+            self._leave(label, FAILED_TO_BUILD, message.split("\n", 1)[0])
+
+    def _target_configured(self, label: str, event: dict[str, Any]) -> None:
+        if "aborted" in event:
+            self._abort(label, _map(event["aborted"]))
+
+    def _configured_label(self, label: str, event: dict[str, Any]) -> None:
+        self._descriptions[label] = _text(_map(event.get("aborted")).get("description"))
+
+    def _action_completed(self, label: str, event: dict[str, Any]) -> None:
+        action = _map(event.get("action"))
+        code = action.get("exitCode")
+        about = _map(_map(event.get("id")).get("actionCompleted"))
+        self._actions[label, _text(about.get("primaryOutput"))] = _Action(
+            label=label,
+            kind=_text(action.get("type")) or "an action",
+            exit_code=code if isinstance(code, int) else 0,
+            stderr=_text(_map(action.get("stderr")).get("uri")),
         )
 
+    def _abort(self, label: str, aborted: dict[str, Any]) -> None:
+        # JSON leaves out the enum's first value, so no reason at all means UNKNOWN: what Bazel
+        # sends for announced targets when it ends early. Only SKIPPED is a skip.
+        reason = _text(aborted.get("reason")) or "UNKNOWN"
+        if reason == "SKIPPED":
+            self._leave(label, SKIPPED, "")
+        elif reason in _BROKEN:
+            self._leave(label, FAILED_TO_BUILD, reason.lower().replace("_", " "))
+        else:
+            self._leave(label, ABORTED, reason.lower())
+
+    def _leave(self, label: str, status: str, detail: str) -> None:
+        """Notes that a target has no test run. The first reason stands, a skip gives way."""
+        known = self._unfinished.get(label)
+        if known is None or known.status == SKIPPED:
+            self._unfinished[label] = TargetResult(label, status, detail)
+
     def results(self) -> dict[str, TargetResult]:
-        """Results by label, for each target that the stream speaks of."""
-        found = dict(self._results)
-        for label, reason in self._completed.items():
-            if reason == SKIPPED:
-                found.setdefault(label, TargetResult(label, SKIPPED))
+        """Results by label, for each test target that the stream says something decisive of."""
+        found = {label: self._summed_up(label) for label in self._attempts}
+        for label, result in self._unfinished.items():
+            if result.status == FAILED_TO_BUILD:
+                found[label] = self._build_failure(result)
+            elif label in found:
+                found[label] = replace(found[label], status=ABORTED, detail="run and not run")
             else:
-                found[label] = TargetResult(label, FAILED, detail=reason.lower())
-        for label, status in self._summaries.items():
-            if status != "PASSED" and label in found and found[label].status == PASSED:
-                # One attempt passed and the target did not: FLAKY, or a shard or run that failed.
-                found[label] = TargetResult(label, FAILED, detail=status.lower())
+                found[label] = result
         return found
 
+    def _summed_up(self, label: str) -> TargetResult:
+        """The attempt that decides: one that failed, else the last; passed only with a summary."""
+        attempts = self._attempts[label]
+        chosen = next((one for one in attempts if one.status != PASSED), attempts[-1])
+        summary = self._summaries.get(label, "")
+        if chosen.status == PASSED and summary != "PASSED":
+            # A shard or run without a result, or a stream that was cut.
+            return replace(chosen, status=ABORTED, detail=summary.lower() or "no summary")
+        if summary == "FLAKY":
+            return replace(chosen, detail="flaky")
+        return chosen
 
-def read_verdict_output(outputs: Mapping[str, str]) -> Mapping[str, object] | None:
-    """The verdict among a test's outputs: in the folder or in the archive that Bazel makes of it.
-
-    None where there is none, where it is no JSON object, or where it lies on another machine.
-    """
-    for name in ("test.outputs", "test.outputs__outputs.zip"):
-        address = urlparse(outputs.get(name, ""))
-        if address.scheme != "file":
-            continue
-        path = Path(unquote(address.path))
-        try:
-            if path.is_dir():
-                text = _limited(path / "verdict.json")
-            else:
-                with zipfile.ZipFile(path) as archive:
-                    if archive.getinfo("verdict.json").file_size > VERDICT_BYTES_MAX:
-                        return None
-                    text = archive.read("verdict.json").decode("utf-8")
-            plain = json.loads(text)
-        except (OSError, KeyError, ValueError, zipfile.BadZipFile):
-            return None
-        return plain if isinstance(plain, dict) else None
-    return None
-
-
-def _limited(path: Path) -> str:
-    if path.stat().st_size > VERDICT_BYTES_MAX:
-        raise ValueError(f"{path} is larger than {VERDICT_BYTES_MAX} bytes")
-    return path.read_text("utf-8")
+    def _build_failure(self, result: TargetResult) -> TargetResult:
+        """Says which action failed and how its error output ends."""
+        for cause in self._causes.get(result.label, ()):
+            action = self._actions.get(cause)
+            if action is not None:
+                crashed = "the check crashed: " if action.kind in CHECK_ACTIONS else ""
+                ended = f"{action.kind} of {action.label} ended with exit code {action.exit_code}"
+                output = read_tail(action.stderr) or result.detail
+                return replace(result, detail=crashed + ended, output=output)
+        return replace(result, output=self._descriptions.get(result.label, ""))
 
 
 def read_events(lines: Iterable[str]) -> dict[str, TargetResult]:
-    """Results by label from the lines of a build event JSON file; a cut last line is ignored."""
+    """Results by label from the lines of a build event JSON file; lines that are no JSON (a file
+    that was cut) are passed over."""
     collector = Collector()
     for line in lines:
         try:
             event = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
-        if isinstance(event, dict):
-            collector.add(event)
+        collector.add(event)
     return collector.results()
 
 
-def save(path: Path, selection: str, results: Mapping[str, TargetResult]) -> None:
-    """Keeps results for `--no-run`; the whole file or nothing."""
-    plain = {"selection": selection, "results": [asdict(results[one]) for one in sorted(results)]}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(".part")
-    part.write_text(json.dumps(plain), encoding="utf-8")
-    part.replace(path)
+def main_label(label: str) -> str:
+    """A label of the main repository without the prefix that some commands put before it."""
+    return label.removeprefix("@@") if label.startswith("@@//") else label
 
 
-def load(path: Path) -> tuple[str, dict[str, TargetResult]]:
-    """(selection, results by label) of the last run. Raises OSError, or ValueError when damaged."""
+def _map(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _seconds(milliseconds: object) -> float | None:
+    """Bazel writes 64-bit integers as text."""
     try:
-        plain = json.loads(path.read_text("utf-8"))
-        results = [TargetResult(**one) for one in plain["results"]]
-        return str(plain["selection"]), {one.label: one for one in results}
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"{path} holds no results: {error}") from None
-
-
-__all__ = [
-    "FAILED",
-    "NO_RESULT",
-    "PASSED",
-    "SKIPPED",
-    "Collector",
-    "TargetResult",
-    "VerdictError",
-    "load",
-    "read_events",
-    "save",
-]
+        return round(int(_text(milliseconds)) / 1000, 3)
+    except (ValueError, OverflowError):
+        return None

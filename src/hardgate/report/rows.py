@@ -1,52 +1,63 @@
 """Compares what ran with the registry: a row per gate, totals per milestone, and what is wrong.
 
-The registry is the authority. A gate at or below the repository's milestone needs a result that ran
-(or was cached) with a verdict; a gate above it must have been skipped by Bazel; a target that no
-registry entry asks for is a failure as well.
+The registry is the authority, and sets are compared with sets. A gate at or below the repository's
+milestone needs a result of its own and of each counterexample; a gate above it must have been
+skipped by Bazel; a target that no registry entry asks for is a fault as well.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING
 
-from hardgate.report.bazel import Target
-from hardgate.report.results import PASSED, SKIPPED, TargetResult
-from hardgate.verdicts.verdict import Verdict, VerdictError
+from hardgate.report.faults import Fault
+from hardgate.report.judge import evidence, judge
+from hardgate.report.results import SKIPPED, TargetResult
+from hardgate.report.selection import GATE_TAG, INVALID_TAG, Selection
+from hardgate.verdicts.verdict import Verdict, VerdictError, from_json
+
+if TYPE_CHECKING:
+    from hardgate.registry.models import Counterexample, Gate
 
 PASS, FAIL, PENDING = "pass", "fail", "pending"
-EXCERPT_LINES = 12
+_CASE = "case:"
+_COUNTEREXAMPLE_TAG = "counterexample"
 
 
-class Gate(Protocol):
-    """The part of a registry entry that the report needs."""
+@dataclass(frozen=True)
+class Target:
+    """A generated target as Bazel's query sees it."""
 
-    id: str
-    milestone: int
-    kind: str
-    counterexamples: Iterable[object]
+    label: str
+    tags: frozenset[str]
 
 
 @dataclass
 class Row:
-    """One gate in the report. `size` is trials or what was examined, such as "61 gates"."""
+    """One gate in the report.
+
+    `case`: the case that backs a gate of kind case. `count` and `unit`: how much was run or looked
+    at, such as 1000 trials. `rejected` of `counterexamples`: how many seeded defects the gate was
+    shown to reject. `cached`: whether all results came from a cache, None where nothing ran.
+    `seconds`: of the tests of the gate and its counterexamples together.
+    """
 
     id: str
+    area: str
     milestone: int
     kind: str
     state: str
     target: str
-    size: str = ""
+    case: str | None = None
+    count: int | None = None
+    unit: str = ""
     rejected: int = 0
     counterexamples: int = 0
     cached: bool | None = None
     seconds: float | None = None
-    reasons: list[str] = field(default_factory=list)
-
-    @property
-    def area(self) -> str:
-        return self.id.split(".")[1]
+    faults: list[Fault] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -62,22 +73,30 @@ class Totals:
 
 @dataclass
 class Report:
-    """Everything the report says. `selection` is empty for the complete report."""
+    """Everything the report says. `milestone` is None when the registry could not be read."""
 
-    milestone: int
+    milestone: int | None
     rows: list[Row]
-    problems: list[str]
-    selection: str = ""
+    problems: list[Fault]
+    selection: Selection = field(default_factory=Selection)
     notes: list[str] = field(default_factory=list)
 
     @property
+    def complete(self) -> bool:
+        """Whether it is about every gate of the registry."""
+        return self.milestone is not None and not self.selection.plain()
+
+    @property
     def ok(self) -> bool:
-        """Whether nothing failed and nothing was wrong."""
+        """Whether there is a gate, none failed, and nothing else was wrong."""
         return bool(self.rows) and not self.problems and all(row.state != FAIL for row in self.rows)
 
     def totals(self) -> list[Totals]:
-        """Totals of each milestone that has a gate, in order."""
+        """Totals of each milestone that has a gate, in order; a complete report also has those of
+        the repository's own milestone."""
         by_milestone: dict[int, list[str]] = {}
+        if self.complete and self.milestone is not None:
+            by_milestone[self.milestone] = []
         for row in self.rows:
             by_milestone.setdefault(row.milestone, []).append(row.state)
         return [
@@ -85,147 +104,157 @@ class Report:
             for number, states in sorted(by_milestone.items())
         ]
 
+    def cases(self) -> dict[str, list[str]]:
+        """The ids of the gates that each case backs, by the case's name, both sorted."""
+        backed: dict[str, list[str]] = {}
+        for row in self.rows:
+            if row.case is not None:
+                backed.setdefault(row.case, []).append(row.id)
+        return {case: sorted(backed[case]) for case in sorted(backed)}
+
 
 def compare(
-    gates: Iterable[Gate],
+    gates: Sequence[Gate],
     milestone: int,
     package: str,
     targets: Iterable[Target],
     results: Mapping[str, TargetResult],
-) -> tuple[list[Row], list[str]]:
-    """Rows for the given gates, and problems with targets that belong to no gate at all."""
+    selection: Selection | None = None,
+) -> tuple[list[Row], list[Fault]]:
+    """Rows of the selected gates, and what is wrong with targets that belong to no gate.
+
+    `gates` are all of the registry's, `milestone` the repository's, `package` the Bazel package of
+    the registry's folder, `targets` all that are tagged `gate` there.
+    """
+    selection = selection or Selection()
     by_label = {target.label: target for target in targets}
-    rows, expected = [], set()
+    rows: list[Row] = []
+    asked_for: set[str] = set()
     for gate in sorted(gates, key=lambda one: (one.milestone, one.id)):
-        area, slug = gate.id.split(".")[1:]
-        label = f"//{package}:{area}/{slug}"
-        twins = {one.name: f"{label}.counterexample.{one.name}" for one in gate.counterexamples}
-        active = gate.milestone <= milestone
-        labels = [label, *(twins.values() if active else ())]
-        expected.update([label, *twins.values()])
-        row = Row(gate.id, gate.milestone, gate.kind, PASS if active else PENDING, label)
-        row.reasons = [_target_fault(one, gate, by_label) for one in labels]
-        row.reasons = [reason for reason in row.reasons if reason]
-        if active:
-            _judge_active(row, label, twins, results)
-        else:
-            _judge_pending(row, label, results)
-        if row.reasons:
-            row.state = FAIL
-        rows.append(row)
+        label = f"//{package}:{gate.area}/{gate.slug}"
+        twins = {f"{label}.counterexample.{one.name}": one for one in gate.counterexamples}
+        asked_for.update((label, *twins))
+        if selection.has(gate):
+            active = gate.milestone <= milestone
+            row = _row(gate, label, PASS if active else PENDING)
+            judged = _judge_active if active else _judge_pending
+            judged(row, gate, by_label, results)
+            if row.faults:
+                row.state = FAIL
+            rows.append(row)
+    strays = [by_label[label] for label in sorted(set(by_label) - asked_for)]
     problems = [
-        f"{label}: " + _stray(results.get(label)) for label in sorted(set(by_label) - expected)
+        _stray(one, results.get(one.label)) for one in strays if selection.has_tags(one.tags)
     ]
     return rows, problems
 
 
-def _target_fault(label: str, gate: Gate, by_label: Mapping[str, Target]) -> str:
-    target = by_label.get(label)
-    if target is None:
-        return f"no target {label}; is the registry newer than what Bazel loaded?"
-    if target.tag("milestone") != str(gate.milestone) or target.tag("kind") != gate.kind:
-        return f"{label} is tagged {', '.join(sorted(target.tags))}, unlike its registry entry"
-    return ""
-
-
-def _stray(result: TargetResult | None) -> str:
-    excerpt = _excerpt(result) if result is not None else ""
-    return "a target tagged `gate` that no registry entry asks for" + (
-        f"\n{excerpt}" if excerpt else ""
+def _row(gate: Gate, label: str, state: str) -> Row:
+    check = gate.check or ""
+    return Row(
+        id=gate.id,
+        area=gate.area,
+        milestone=gate.milestone,
+        kind=str(gate.kind),
+        state=state,
+        target=label,
+        case=check[len(_CASE) :] if check.startswith(_CASE) else None,
+        counterexamples=len(gate.counterexamples),
     )
 
 
-def _judge_pending(row: Row, label: str, results: Mapping[str, TargetResult]) -> None:
-    result = results.get(label)
-    if result is None:
-        row.reasons.append(f"{label}: no result, not even SKIPPED")
-    elif result.status != SKIPPED:
-        row.reasons.append(f"{label}: pending, yet Bazel ran it ({result.status})")
+def _judge_pending(
+    row: Row, gate: Gate, targets: Mapping[str, Target], results: Mapping[str, TargetResult]
+) -> None:
+    """A pending gate has a target, and Bazel skips that and, where they exist, its twins."""
+    prefix = f"{row.target}.counterexample."
+    twins = [f"{prefix}{one.name}" for one in gate.counterexamples]
+    for label in [row.target, *(twin for twin in twins if twin in targets)]:
+        row.faults += _target_faults(label, gate, targets, twin=label != row.target)
+        result = results.get(label)
+        if label not in targets and result is None:
+            continue
+        if result is None or result.status != SKIPPED:
+            found = "it has no result" if result is None else f"it is {result.status}"
+            message = f"pending until milestone {gate.milestone}, so Bazel has to skip it; {found}"
+            row.faults.append(Fault(label, "not_skipped", message))
 
 
 def _judge_active(
-    row: Row, label: str, twins: Mapping[str, str], results: Mapping[str, TargetResult]
+    row: Row, gate: Gate, targets: Mapping[str, Target], results: Mapping[str, TargetResult]
 ) -> None:
-    row.counterexamples = len(twins)
-    result = results.get(label)
-    fault = _result_fault(label, result, row, twin=False)
-    if fault:
-        row.reasons.append(fault)
-    if result is not None:
-        row.cached, row.seconds = result.cached, result.seconds
-        row.size = _size(result)
-    for twin in twins.values():
-        fault = _result_fault(twin, results.get(twin), row, twin=True)
-        if fault:
-            row.reasons.append(fault)
-        else:
-            row.rejected += 1
-        other = results.get(twin)
-        if other is not None and row.cached is not None and other.cached is not None:
-            row.cached = row.cached and other.cached
-            row.seconds = round((row.seconds or 0) + (other.seconds or 0), 3)
+    """An active gate passes, and so does the twin of each of its counterexamples."""
+    row.faults, verdict = _faults(row.target, gate, targets, results)
+    row.count, row.unit = _size(verdict)
+    if not gate.counterexamples:
+        message = "it has no counterexample, so nothing shows that it can fail"
+        row.faults.append(Fault(row.target, "no_counterexample", message))
+    labels = [row.target]
+    for example in gate.counterexamples:
+        label = f"{row.target}.counterexample.{example.name}"
+        labels.append(label)
+        faults, _ = _faults(label, gate, targets, results, example)
+        row.rejected += not faults
+        row.faults += faults
+    ran = [one for one in map(results.get, labels) if one is not None and one.cached is not None]
+    if ran:
+        row.cached = all(one.cached for one in ran)
+        row.seconds = round(sum(one.seconds or 0 for one in ran), 3)
 
 
-def _result_fault(label: str, result: TargetResult | None, row: Row, *, twin: bool) -> str:
-    """Why a target's result does not count as a pass; empty when it does."""
-    if result is None:
-        return f"{label}: no result"
-    if result.status == SKIPPED:
-        return f"{label}: skipped, at milestone {row.milestone} it may not be"
-    if result.status != PASSED:
-        detail = f" ({result.detail})" if result.detail else ""
-        excerpt = _excerpt(result)
-        return f"{label}: failed{detail}" + (f"\n{excerpt}" if excerpt else "")
-    try:
-        verdict = result.read_verdict()
-    except VerdictError as error:
-        return f"{label}: its verdict can't be read: {error}"
+def _faults(
+    label: str,
+    gate: Gate,
+    targets: Mapping[str, Target],
+    results: Mapping[str, TargetResult],
+    example: Counterexample | None = None,
+) -> tuple[list[Fault], Verdict | None]:
+    """What is wrong with the target of an active gate or counterexample, and its verdict."""
+    faults = _target_faults(label, gate, targets, twin=example is not None)
+    if label not in targets and label not in results:
+        return faults, None
+    judged = judge(label, results.get(label), gate, example)
+    return faults + ([judged.fault] if judged.fault else []), judged.verdict
+
+
+def _target_faults(
+    label: str, gate: Gate, targets: Mapping[str, Target], *, twin: bool
+) -> list[Fault]:
+    """What is wrong with a target that the registry asks for, before anything ran."""
+    target = targets.get(label)
+    if target is None:
+        message = "no target tagged `gate` of this name; the registry and what Bazel loaded differ"
+        return [Fault(label, "no_target", message)]
+    wanted = {GATE_TAG, f"milestone:{gate.milestone}", f"kind:{gate.kind}", f"area:{gate.area}"}
+    wanted |= {_COUNTEREXAMPLE_TAG} if twin else set()
+    if wanted <= target.tags and twin == (_COUNTEREXAMPLE_TAG in target.tags):
+        return []
+    found, allowed = ", ".join(sorted(target.tags)), ", ".join(sorted(wanted))
+    return [Fault(label, "wrong_tags", f"found the tags {found}; its entry asks for {allowed}")]
+
+
+def _size(verdict: Verdict | None) -> tuple[int | None, str]:
+    """How much a verdict rests on: (count, unit)."""
     if verdict is None:
-        return f"{label}: passed without a verdict"
-    return _verdict_fault(label, verdict, row, twin=twin)
+        return None, ""
+    if verdict.trials:
+        return verdict.trials, "trials"
+    if verdict.examined:
+        return verdict.examined, verdict.unit
+    return (len(verdict.checks), "checks") if verdict.checks else (None, "")
 
 
-def _verdict_fault(label: str, verdict: Verdict, row: Row, *, twin: bool) -> str:
-    if verdict.id != row.id:
-        return f"{label}: its verdict speaks of {verdict.id}"
-    if not verdict.passed:
-        return f"{label}: Bazel counts a pass, its verdict does not"
-    if verdict.network is None or not verdict.network.off:
-        return f"{label}: its verdict holds no proof that the network was off"
-    if twin and (verdict.counterexample is None or not verdict.counterexample.rejected):
-        return f"{label}: its verdict rejects no counterexample"
-    if not twin and verdict.counterexample is not None:
-        return f"{label}: its verdict is that of a counterexample"
-    return ""
-
-
-def _size(result: TargetResult) -> str:
-    plain = result.verdict or {}
-    if plain.get("trials"):
-        return f"{plain['trials']} trials"
-    if plain.get("examined"):
-        return f"{plain['examined']} {plain.get('unit', '')}".strip()
-    checks = plain.get("checks") or []
-    return f"{len(checks)} checks" if checks else ""
-
-
-def _excerpt(result: TargetResult) -> str:
-    """The first findings or failed checks of a verdict, for people."""
-    try:
-        verdict = result.read_verdict()
-    except VerdictError:
-        return ""
+def _stray(target: Target, result: TargetResult | None) -> Fault:
+    """A target that no registry entry asks for, or the entry that it could not be made of."""
+    verdict = None
+    if result is not None and result.verdict is not None:
+        # The fault is the target itself; its verdict would only have explained it.
+        with suppress(VerdictError):
+            verdict = from_json(result.verdict)
+    if INVALID_TAG not in target.tags:
+        message = "a target tagged `gate` that no registry entry asks for"
+        return Fault(target.label, "stray_target", message, evidence(verdict) if verdict else ())
+    message = "an entry that can't be read; its findings are below"
     if verdict is None:
-        return ""
-    lines = [finding.render() for finding in verdict.findings]
-    lines += [
-        f"{check.name}: expected {check.expected!r}, observed {check.observed!r} {check.message}"
-        for check in verdict.failed_checks()
-    ]
-    if verdict.network is not None and not verdict.network.off:
-        lines.append(f"{verdict.network.rule}: {verdict.network.message}")
-    if verdict.counterexample is not None:
-        example = verdict.counterexample
-        lines = [f"{example.why}: must be rejected for {example.reason}. {example.message}", *lines]
-    more = [f"... {len(lines) - EXCERPT_LINES} more"] if len(lines) > EXCERPT_LINES else []
-    return "\n".join([*lines[:EXCERPT_LINES], *more])
+        message = f"an entry that can't be read; try: bazel test {target.label}"
+    return Fault(target.label, "invalid_entry", message, evidence(verdict) if verdict else ())
