@@ -54,7 +54,7 @@ class Document(NamedTuple):
         """Where the value under `keys` starts, or the nearest value around it that exists."""
         while keys and keys not in self.positions:
             keys = keys[:-1]
-        return self.positions.get(keys, (1, 1))
+        return self.positions[keys]
 
     def key_position(self, keys: Keys) -> Position:
         """Where the last key of `keys` stands; as `position` when it is no key of a map."""
@@ -234,9 +234,8 @@ class _Reader:
         self.node(event)
         key = event.value
         frame.key = key
-        if event.implicit[0] and self.refused_plain_key(key, event):
-            frame.discard = key in frame.container
-            return
+        if event.implicit[0]:
+            self.check_plain_key(key, event)
         likeness = key if key.isascii() else skeleton(key)
         first = frame.skeletons.setdefault(likeness, key)
         if key in frame.container:
@@ -252,20 +251,16 @@ class _Reader:
         mark = event.start_mark
         self.key_positions[(*frame.keys, key)] = (mark.line + 1, mark.column + 1)
 
-    def refused_plain_key(self, key: str, event: yaml.ScalarEvent) -> bool:
-        """Whether an unquoted key is not a text; records why."""
+    def check_plain_key(self, key: str, event: yaml.ScalarEvent) -> None:
+        """Records why an unquoted key is not a text, if it is none."""
         if key == "<<":
             message = "found the merge key '<<'; allowed: the keys themselves, written out"
             self.report(event, "yaml.merge_key", message)
-            return True
-        if key == "":
+        elif key == "":
             self.report(event, "yaml.key_type", "found an empty key; allowed: a text")
-            return True
-        if isinstance(self.plain(key, event), str):
-            return False
-        message = f"found the key {key}, which is not a text; allowed: a text, '{key}' in quotes"
-        self.report(event, "yaml.key_type", message)
-        return True
+        elif not isinstance(self.plain(key, event), str):
+            message = f"found the key {key}, which is not a text"
+            self.report(event, "yaml.key_type", f"{message}; allowed: a text, '{key}' in quotes")
 
     def scalar(self, event: yaml.ScalarEvent) -> Any:
         """The value of a scalar that is not a key."""

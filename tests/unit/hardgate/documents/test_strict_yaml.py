@@ -139,6 +139,30 @@ def test_the_second_of_two_equal_keys_is_not_kept():
     assert len(document_problems) == 2
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("?\n: 1", "x.yaml:1:2: yaml.key_type: found an empty key; allowed: a text"),
+        (
+            "<<: 1",
+            "x.yaml:1:1: yaml.merge_key: found the merge key '<<'; "
+            "allowed: the keys themselves, written out",
+        ),
+        (
+            "null: 1",
+            "x.yaml:1:1: yaml.key_type: found the key null, which is not a text; "
+            "allowed: a text, 'null' in quotes",
+        ),
+    ],
+)
+def test_plain_keys_that_are_no_texts(text, said):
+    assert complaints(text) == [said]
+
+
+def test_the_same_keys_in_quotes_are_texts():
+    assert value('{"": 1, "<<": 2, "null": 3, "1": 4}') == {"": 1, "<<": 2, "null": 3, "1": 4}
+
+
 def test_an_alias_as_a_key():
     assert complaints("*name : 1\n") == [
         "x.yaml:1:1: yaml.alias: found the alias '*name'; allowed: the value itself, written out"

@@ -61,6 +61,7 @@ class Thing(Strict):
     either: str | int | Final | None = None
     code: Annotated[str, Field(pattern="^[a-z]+$")] = "x"
     renamed: int = Field(default=0, alias="as")
+    calls: dict[str, Call] = Field(default_factory=dict)
 
 
 def complaints(text: str, model=Thing, **options) -> list[str]:
@@ -91,7 +92,7 @@ as: 7
     assert (thing.either, thing.renamed) == (Final(kind="final", text="x"), 7)
 
 
-KEYS = "as, code, colour, count, either, labels, limits, name, ready, share or turns"
+KEYS = "as, calls, code, colour, count, either, labels, limits, name, ready, share or turns"
 
 
 @pytest.mark.parametrize(
@@ -114,6 +115,13 @@ KEYS = "as, code, colour, count, either, labels, limits, name, ready, share or t
             [
                 f"2:1: schema.unknown_key: found the unknown key 'renamed'; allowed: {KEYS}"
                 "; did you mean 'name'?"
+            ],
+        ),
+        (
+            "name: a\ncalls:\n  one: {kind: call, tool: t, cals: []}",
+            [
+                "3:30: schema.unknown_key: found the unknown key 'cals'; "
+                "allowed: calls, kind or tool; did you mean 'calls'?"
             ],
         ),
         (

@@ -41,7 +41,8 @@ def test_quoted_cuts_after_sixty_characters():
         (["a"], "a"),
         (["a", "b"], "a or b"),
         (["a", "b", "c"], "a, b or c"),
-        ([f"n{number}" for number in range(30)], "n22, n23 and 6 more"),
+        ([f"n{number}" for number in range(24)], "n22 or n23"),
+        ([f"n{number}" for number in range(25)], "n22, n23 and 1 more"),
     ],
 )
 def test_choices(names, words):

@@ -3,7 +3,7 @@
 import pytest
 
 from hardgate.documents.tree import ManifestTree, OverlayTree
-from hardgate.registry.loader import load_registry
+from hardgate.registry.loader import load_registry, read_registry
 from hardgate.registry.resolve import check_problems, counterexample_problems
 
 CHECKS = "gates/checks/tool.py"
@@ -72,6 +72,16 @@ def complaints(*edits: tuple[str, str, str], remove: str = "", add: dict[str, st
 
 def test_everything_resolves_and_pending_gates_need_nothing():
     assert complaints() == []
+
+
+def test_a_registry_that_is_wrong_can_still_be_resolved():
+    tree = OverlayTree(ManifestTree({}))
+    for path, text in FILES.items():
+        tree.write(path, text)
+    tree.edit("gates/tool.yaml", "  check: case:outcome\n", "")
+    registry, problems = read_registry(tree)
+    assert [problem.rule for problem in problems] == ["check_missing"]
+    assert check_problems(tree, registry) == []
 
 
 def test_a_check_in_another_file_of_the_folder():
