@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hardgate.documents.tree import Tree
+from hardgate.kinds.entry import GateEntry
 from hardgate.verdicts.verdict import Finding
 
 if TYPE_CHECKING:
@@ -27,30 +28,6 @@ class Examination:
     findings: Sequence[Finding]
     examined: int
     unit: str
-
-
-@dataclass(frozen=True)
-class DeclaredCounterexample:
-    """One counterexample of a registry entry: `reason` is the rule that must reject it."""
-
-    name: str
-    reason: str
-    tree: str | None = None
-
-
-@dataclass(frozen=True)
-class GateEntry:
-    """A gate as the registry declares it, and the place (`path`, `line`) of its entry."""
-
-    id: str
-    area: str
-    slug: str
-    kind: str
-    milestone: int
-    check: str | None
-    counterexamples: tuple[DeclaredCounterexample, ...]
-    path: str
-    line: int
 
 
 class StructuralContext:

@@ -13,6 +13,15 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import NoReturn
 
+from hardgate.documents.tree import DefectError, Tree
+from hardgate.kinds.bench import Bench
+from hardgate.kinds.entry import (
+    DeclaredCounterexample,
+    GateEntry,
+    MissingCodeError,
+    load_defect,
+    one_line,
+)
 from hardgate.verdicts.verdict import (
     CRASHED,
     NOT_REACHED,
@@ -21,6 +30,8 @@ from hardgate.verdicts.verdict import (
     REJECTED,
     TIMED_OUT,
     Counterexample,
+    Verdict,
+    conclude,
 )
 
 
@@ -70,14 +81,6 @@ def _colon(ending: Ending) -> str:
     return f": {ending.crash}" if ending.crash else ""
 
 
-def not_in_place(name: str, reason: str, problem: str) -> Counterexample:
-    """The result for a defect that could not be put in place, so that nothing could reach it."""
-    message = f"the defect could not be put in place: {problem}"
-    return Counterexample(
-        name=name, reason=reason, rejected=False, why=NOT_REACHED, message=message
-    )
-
-
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
     """Raises TimeLimitReached in the main thread when the block takes longer (wall clock)."""
@@ -94,22 +97,97 @@ def time_limit(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def run_with_limit(run: Callable[[], None], seconds: float) -> tuple[str, bool]:
-    """Runs and returns (the error in one line or "", whether the time limit was reached).
+def run_twin(
+    entry: GateEntry,
+    declared: DeclaredCounterexample,
+    sources: Tree,
+    run: Callable[[Tree], Verdict],
+    limit_seconds: float,
+) -> Verdict:
+    """Runs a check with one defect in place; the verdict passes if the defect was rejected.
+
+    `run` judges the tree it is given, as it does for the gate itself. The verdict keeps what it
+    found.
+    """
+    with Bench(sources) as bench:
+        try:
+            put_in_place(entry, declared, bench)
+        except (DefectError, MissingCodeError) as problem:
+            message = f"the defect could not be put in place: {problem}"
+            return _concluded(
+                entry,
+                Counterexample(
+                    declared.name, declared.reason, rejected=False, why=NOT_REACHED, message=message
+                ),
+            )
+        verdict, crash, timed_out = _run(lambda: run(bench.tree), limit_seconds)
+        ending = Ending(
+            reached=bench.reached,
+            failed=verdict is not None and not verdict.passed,
+            reasons=() if verdict is None else reasons_of(verdict),
+            crash=crash,
+            timed_out=timed_out,
+        )
+    result = judge(declared.name, declared.reason, ending)
+    return _concluded(entry, result, verdict)
+
+
+def put_in_place(entry: GateEntry, declared: DeclaredCounterexample, bench: Bench) -> None:
+    """Puts a declared defect in place: a function of the area's module, or a tree of files.
+
+    Raises DefectError when the place that the defect changes is gone, MissingCodeError when the
+    defect itself does not exist.
+    """
+    if declared.tree is not None:
+        bench.tree.lay_over(declared.tree)
+    else:
+        defect = load_defect(entry, declared.name)
+        try:
+            defect(bench)
+        except DefectError:
+            raise
+        except Exception as error:
+            raise DefectError(one_line(error)) from error
+    bench.watch()
+
+
+def reasons_of(verdict: Verdict) -> list[str]:
+    """Why a verdict is a failure: the rules of its findings and the names of its failed checks."""
+    findings = [finding.rule for finding in verdict.findings]
+    return findings + [check.name for check in verdict.failed_checks()]
+
+
+def _run(run: Callable[[], Verdict], seconds: float) -> tuple[Verdict | None, str, bool]:
+    """The verdict or None, the error in one line or "", and whether the time limit was reached.
 
     SystemExit counts as a crash: a check that leaves the process has not run to its end.
     """
     try:
         with time_limit(seconds):
-            run()
+            return run(), "", False
     except TimeLimitReached as limit:
-        return str(limit), True
+        return None, str(limit), True
     except (Exception, SystemExit) as error:
-        return one_line(error), False
-    return "", False
+        return None, one_line(error), False
 
 
-def one_line(error: BaseException) -> str:
-    """`Type: message`, the first line only."""
-    lines = str(error).splitlines()
-    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+def _concluded(entry: GateEntry, result: Counterexample, verdict: Verdict | None = None) -> Verdict:
+    """The verdict of the twin, with what the check of the gate found, as far as it got."""
+    if verdict is None:
+        return conclude(
+            id=entry.id, kind=entry.kind, milestone=entry.milestone, counterexample=result
+        )
+    return conclude(
+        id=verdict.id,
+        kind=verdict.kind,
+        milestone=verdict.milestone,
+        checks=verdict.checks,
+        findings=verdict.findings,
+        examined=verdict.examined,
+        unit=verdict.unit,
+        trials=verdict.trials,
+        seed=verdict.seed,
+        limits_hit=verdict.limits_hit,
+        subject=verdict.subject,
+        counterexample=result,
+    )

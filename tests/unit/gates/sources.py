@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from textwrap import dedent
 
 from hardgate.documents.tree import ManifestTree, OverlayTree
-from hardgate.kinds.context import Examination, GateEntry, StructuralContext
+from hardgate.kinds.context import Examination, StructuralContext
+from hardgate.kinds.entry import GateEntry
 from hardgate.kinds.python_source import PythonFile, parse_files
 
 Check = Callable[[StructuralContext], Examination]
@@ -16,8 +17,6 @@ GATE = GateEntry(
     slug="slug",
     kind="structural",
     milestone=0,
-    check=None,
-    counterexamples=(),
     path="gates/area.yaml",
     line=1,
 )

@@ -4,7 +4,8 @@ import pytest
 
 from hardgate.documents.problems import DefinitionError
 from hardgate.documents.tree import ManifestTree, OverlayTree
-from hardgate.kinds.context import GateEntry, StructuralContext
+from hardgate.kinds.context import StructuralContext
+from hardgate.kinds.entry import GateEntry
 
 ENTRY = """\
 - id: gate.area.first
@@ -19,7 +20,7 @@ def context(files):
     tree = OverlayTree(ManifestTree({}))
     for path, text in files.items():
         tree.write(path, text)
-    gate = GateEntry("gate.area.first", "area", "first", "case", 3, None, (), "gates/area.yaml", 1)
+    gate = GateEntry("gate.area.first", "area", "first", "case", 3, "gates/area.yaml", 1)
     return StructuralContext(tree, gate)
 
 

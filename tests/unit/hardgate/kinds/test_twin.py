@@ -4,14 +4,16 @@ import time
 
 import pytest
 
+from hardgate.documents.tree import ManifestTree, OverlayTree
+from hardgate.kinds.entry import DeclaredCounterexample, GateEntry
 from hardgate.kinds.twin import (
     Ending,
     TimeLimitReached,
     judge,
-    not_in_place,
-    run_with_limit,
+    run_twin,
     time_limit,
 )
+from hardgate.verdicts.verdict import CheckResult, conclude
 
 
 @pytest.mark.parametrize(
@@ -48,39 +50,80 @@ def test_a_reason_is_a_whole_name():
     assert judge("name", "layer_order", ending).why == "other_reason"
 
 
-def test_a_defect_that_has_no_place_was_not_reached():
-    result = not_in_place("name", "b", "the text is gone")
-    assert (result.rejected, result.why) == (False, "not_reached")
-    assert "the text is gone" in result.message
+ENTRY = GateEntry("gate.a.b", "a", "b", "property", 0, "gates/a.yaml", 1)
 
 
-def raise_(error):
-    raise error
+def verdict_of(tree, run, limit_seconds=60):
+    """The verdict of a twin whose defect lays a file over `a.txt`."""
+    sources = OverlayTree(ManifestTree({}))
+    sources.write("a.txt", "1")
+    sources.write("gates/defects/a/c/a.txt", "2")
+    declared = DeclaredCounterexample("c", "clause", tree)
+    return run_twin(ENTRY, declared, sources, run, limit_seconds)
+
+
+def gate_verdict(tree, **parts):
+    tree.read("a.txt")
+    return conclude(id="gate.a.b", kind="property", milestone=0, **parts)
+
+
+FAILED_CHECK = CheckResult(name="clause", outcome="fail", expected=1, observed=2)
+
+
+def test_a_failed_check_is_a_reason_like_a_finding():
+    verdict = verdict_of(
+        "gates/defects/a/c", lambda tree: gate_verdict(tree, checks=(FAILED_CHECK,), trials=7)
+    )
+    assert (verdict.outcome, verdict.counterexample.why) == ("pass", "rejected")
+    assert (verdict.checks, verdict.trials) == ((FAILED_CHECK,), 7)
+
+
+def test_a_gate_that_examined_nothing_has_that_as_its_reason():
+    verdict = verdict_of("gates/defects/a/c", gate_verdict)
+    assert (verdict.outcome, verdict.counterexample.why) == ("fail", "other_reason")
+    assert "found nothing_examined" in verdict.counterexample.message
+
+
+def raising(error):
+    def run(tree):
+        tree.read("a.txt")
+        raise error
+
+    return run
 
 
 @pytest.mark.parametrize(
-    ("run", "expected"),
+    ("error", "message"),
     [
-        (lambda: None, ("", False)),
-        (lambda: raise_(ValueError("first\nsecond")), ("ValueError: first", False)),
-        (lambda: raise_(AssertionError), ("AssertionError", False)),
-        (lambda: raise_(SystemExit(0)), ("SystemExit: 0", False)),
-        (lambda: raise_(ImportError("no module")), ("ImportError: no module", False)),
+        (ValueError("first\nsecond"), "ValueError: first"),
+        (AssertionError(), "AssertionError"),
+        (SystemExit(0), "SystemExit: 0"),
+        (ImportError("no module"), "ImportError: no module"),
     ],
 )
-def test_how_a_run_ended(run, expected):
-    assert run_with_limit(run, 60) == expected
+def test_a_check_that_raises_has_rejected_nothing(error, message):
+    verdict = verdict_of("gates/defects/a/c", raising(error))
+    assert (verdict.outcome, verdict.counterexample.why) == ("fail", "crashed")
+    assert verdict.counterexample.message.endswith(f": {message}")
 
 
-def test_a_run_that_swallows_errors_is_stopped_all_the_same():
-    def run():
-        while True:
+def test_a_check_that_swallows_errors_is_stopped_all_the_same():
+    def run(tree):
+        while tree.read("a.txt"):
             try:
                 time.sleep(5)
             except Exception:
                 continue
 
-    assert run_with_limit(run, 0.01) == ("longer than 0.01 seconds", True)
+    verdict = verdict_of("gates/defects/a/c", run, limit_seconds=0.01)
+    assert (verdict.outcome, verdict.counterexample.why) == ("fail", "timed_out")
+    assert "longer than 0.01 seconds" in verdict.counterexample.message
+
+
+def test_a_defect_that_has_no_place_was_not_reached():
+    verdict = verdict_of("gates/defects/a/none", gate_verdict)
+    assert (verdict.outcome, verdict.counterexample.why) == ("fail", "not_reached")
+    assert "holds no file" in verdict.counterexample.message
 
 
 def test_the_limit_ends_with_its_block():
