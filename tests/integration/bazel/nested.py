@@ -109,19 +109,16 @@ class Done:
 class NestedBazel:
     """A Bazel server of its own for one workspace; a context manager that shuts it down.
 
-    `hardgate` is the copy of this repository that the workspace depends on or is.
+    `hardgate` is the copy of this repository that the workspace depends on or is; `modules` is false
+    for a workspace without them.
     """
 
-    def __init__(self, workspace: Path, hardgate: Path) -> None:
+    def __init__(self, workspace: Path, hardgate: Path, *, modules: bool = True) -> None:
         self.workspace = workspace
         self._scratch = Path(os.environ["TEST_TMPDIR"]) / workspace.name
         self._scratch.mkdir(parents=True)
-        # Where there is no module registry, the running Bazel was given this module by a path
-        # that must not be used here: the copy has its own.
-        stand_in = hardgate / "third_party/rules_python_standin"
         wheels = Path(os.environ["HARDGATE_WHEELS"]).resolve()
         self._options = [
-            f"--override_module=rules_python={stand_in}",
             "--lockfile_mode=off",
             "--repo_env=PIP_NO_INDEX=1",
             f"--repo_env=PIP_FIND_LINKS={wheels}",
@@ -130,6 +127,11 @@ class NestedBazel:
             "--noshow_progress",
             "--color=no",
         ]
+        if modules:
+            # Where there is no module registry, the running Bazel was given this module by a path
+            # that must not be used here: the copy has its own.
+            stand_in = hardgate / "third_party/rules_python_standin"
+            self._options.append(f"--override_module=rules_python={stand_in}")
         self._startup = [str(Path(os.environ["HARDGATE_BAZEL"]).resolve())]
         self._startup += ["--nosystem_rc", "--nohome_rc", "--max_idle_secs=5"]
         self._startup += [f"--output_user_root={self._scratch / 'root'}"]
