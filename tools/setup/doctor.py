@@ -95,7 +95,8 @@ def look_for_bazel(workspace: Path, cache: Path, version: str) -> tuple[Launch |
         return launch, Line("bazel", OK, f"{version}, {launch.origin}")
     if private and private.path.exists():
         found = f"the private copy of {version} is broken: {faults[0]}"
-        return None, Line("bazel", MISSING, found, "./bazelw version (makes it again)")
+        todo = f"rm -r {private.path}, then ./bazelw version (makes it again)"
+        return None, Line("bazel", MISSING, found, todo)
     todo = "./bazelw version (gets or makes it)"
     return None, Line("bazel", MISSING, f"{version} is not set up yet", todo)
 

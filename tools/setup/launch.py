@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+
+FULL_TIME = "-T" if sys.platform == "darwin" else "--full-time"  # to the second or better
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,8 @@ class Launch:
             "state() {",
             "  command -v bazel",
             "  command -v bazelisk",
-            f"  LC_ALL=C TZ=UTC0 ls -Lidn {watched} 2>&1",
+            # Inode, size, and the time of the last change of any kind.
+            f"  LC_ALL=C TZ=UTC0 ls -Lidnc {FULL_TIME} {watched} 2>&1",
             "}",
             "launch() {",
             *exports,

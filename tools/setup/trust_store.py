@@ -12,7 +12,9 @@ import ssl
 import struct
 from pathlib import Path
 
-PASSWORD = "changeit"  # Java's default; the list holds nothing secret
+# What the format puts before the content when it makes the checksum; the first part is Java's
+# default for such lists, which hold nothing secret.
+SEAL = "changeit".encode("utf-16-be") + b"Mighty Aphrodite"
 BUNDLES = (
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/tls/certs/ca-bundle.crt",
@@ -40,8 +42,7 @@ def key_store(certificates: list[bytes]) -> bytes:
         parts.append(struct.pack(">QH", created_milliseconds, 5) + b"X.509")
         parts.append(struct.pack(">I", len(certificate)) + certificate)
     body = b"".join(parts)
-    salted = PASSWORD.encode("utf-16-be") + b"Mighty Aphrodite" + body
-    return body + hashlib.sha1(salted).digest()
+    return body + hashlib.sha1(SEAL + body).digest()
 
 
 def provide(java: Path) -> None:
