@@ -35,7 +35,8 @@ SHIPPED = {
 # Modules in the graph of which nothing is built here: an empty one each.
 EMPTY = ("protobuf", "apple_support", "zlib", "buildozer")
 # Repositories that WORKSPACE mode would download.
-WORKSPACE_REPOSITORIES = ("rules_cc", "rules_java", "bazel_skylib")
+# The last one is loaded with @platforms//:incompatible, which pending gates depend on.
+WORKSPACE_REPOSITORIES = ("rules_cc", "rules_java", "bazel_skylib", "rules_license")
 STAND_IN = "third_party/rules_python_standin"  # in the checkout that bazelw lies in
 
 

@@ -50,6 +50,7 @@ def test_workspace_mode_replaces_what_it_would_download(tmp_path: Path) -> None:
         f"--override_repository=rules_cc={copy.base}/rules/cc",
         f"--override_repository=rules_java={copy.base}/rules/java",
         f"--override_repository=bazel_skylib={copy.base}/tools/skylib",
+        f"--override_repository=rules_license={copy.base}/rules/license",
     ]
 
 
