@@ -7,10 +7,11 @@ load(":python.bzl", "python_program")
 load(":structural.bzl", "gate_entry", "gate_test", "gate_verdict")
 
 _VERDICT_TEST = Label("//src:hardgate_verdict_test")
+_CHECKING = Label("//src:hardgate_checking")
 _STRUCTURAL = Label("//src:hardgate_structural")
 _REPORT = Label("//src:hardgate_report")
 
-_INDEX_FIELDS = ["cases", "evals_package", "gates", "gates_package", "invalid", "milestone"]
+_INDEX_FIELDS = ["cases", "corpora", "evals_package", "gates", "gates_package", "invalid", "milestone"]
 
 def _check_index(index, needed):
     missing = [field for field in _INDEX_FIELDS if not hasattr(index, field)]
@@ -65,52 +66,93 @@ def _area_libraries(areas, check_deps):
                     ["{}/{}.py".format(noun, area), "{}/{}_*.py".format(noun, area)],
                     allow_empty = True,
                 ),
-                deps = [_STRUCTURAL] + deps + ([":{}_checks".format(area)] if noun == "defects" else []),
+                deps = [_CHECKING] + deps + ([":{}_checks".format(area)] if noun == "defects" else []),
             )
         python_program(
             name = "_{}_checker".format(area),
             main = "hardgate.kinds.structural",
-            deps = [":{}_checks".format(area)],
+            deps = [":{}_checks".format(area), _STRUCTURAL],
             tags = ["manual"],
         )
         python_program(
             name = "_{}_counterexample_checker".format(area),
             main = "hardgate.kinds.structural",
-            deps = [":{}_defects".format(area)],
+            deps = [":{}_defects".format(area), _STRUCTURAL],
             tags = ["manual"],
         )
 
-def _structural_test(name, entry, counterexample, compatible):
-    """One verdict action and the test that reads it, for a gate or one of its counterexamples."""
-    sources = list(entry.get("sources") or [])
-    tags = _gate_tags(entry)
-    checker = ":_{}_checker".format(entry["area"])
-    if counterexample:
-        tags = _gate_tags(entry, ["counterexample"])
-        checker = ":_{}_counterexample_checker".format(entry["area"])
-        if counterexample.get("tree"):
-            package = native.package_name() + "/"
-            tree = counterexample["tree"].removeprefix(package)
-            sources += native.glob([tree + "/**"], allow_empty = True)
+def _sources(entry, counterexample, more = []):
+    """The files that a gate's check reads, with the tree of files that a counterexample lays over them."""
+    sources = list(entry.get("sources") or []) + more
+    if counterexample and counterexample.get("tree"):
+        tree = counterexample["tree"].removeprefix(native.package_name() + "/")
+        sources += native.glob([tree + "/**"], allow_empty = True)
+    return sources
+
+def _structural_test(index, name, entry, counterexample, attributes):
+    """One verdict action and the test that reads it."""
+    noun = "counterexample_checker" if counterexample else "checker"
     gate_verdict(
         name = name + ".verdict",
-        checker = checker,
+        checker = ":_{}_{}".format(entry["area"], noun),
         counterexample = counterexample["name"] if counterexample else "",
         entry = ":{}/{}.entry".format(entry["area"], entry["slug"]),
-        sources = sources,
+        sources = _sources(entry, counterexample),
         tags = ["manual"],
-        target_compatible_with = compatible,
+        target_compatible_with = attributes["target_compatible_with"],
     )
     gate_test(
         name = name,
-        arguments = ["--repeat", "bazel test //{}:{}".format(native.package_name(), name)],
+        arguments = ["--repeat", _repeat(name)],
         deps = [_VERDICT_TEST],
         main = "hardgate.kinds.verdict_test",
         size = "small",
-        tags = tags,
-        target_compatible_with = compatible,
         verdict = ":" + name + ".verdict",
+        **attributes
     )
+
+def _repeat(name):
+    return "bazel test //{}:{}".format(native.package_name(), name)
+
+def _process_test(index, name, entry, counterexample, attributes):
+    """A gate of the kinds property and corpus: its check runs in the test's own process."""
+    corpus = []
+    if entry.get("corpus"):
+        folder = entry["corpus"].removeprefix(index.evals_package + "/")
+        corpus = ["//{}:{}.members".format(index.evals_package, folder)]
+    gate_test(
+        name = name,
+        size = "medium",
+        arguments = ["--repeat", _repeat(name)] + _named(counterexample),
+        deps = [
+            ":{}_{}".format(entry["area"], "defects" if counterexample else "checks"),
+            Label("//src:hardgate_" + entry["kind"]),
+        ],
+        entry = _entry_label(entry),
+        main = "hardgate.kinds." + entry["kind"],
+        sources = _sources(entry, counterexample, corpus),
+        **attributes
+    )
+
+def _case_test(index, name, entry, counterexample, attributes):
+    """A gate of the kind case: the run of a case, judged as the gate."""
+    case = entry["check"].removeprefix("case:")
+    gate_test(
+        name = name,
+        size = "small",
+        arguments = ["--case-name", case, "--repeat", _repeat(name)] + _named(counterexample),
+        deps = index.case_deps + ([":{}_defects".format(entry["area"])] if counterexample else []),
+        entry = _entry_label(entry),
+        main = index.case_main,
+        sources = _sources(entry, counterexample, ["//{}:cases/{}.files".format(index.evals_package, case)]),
+        **attributes
+    )
+
+def _named(counterexample):
+    return ["--counterexample", counterexample["name"]] if counterexample else []
+
+def _entry_label(entry):
+    return ":{}/{}.entry".format(entry["area"], entry["slug"])
 
 def _gate(index, entry):
     """The targets of one gate; returns their names."""
@@ -131,13 +173,11 @@ def _gate(index, entry):
         spec = entry.get("spec") or "",
         target = "//{}:{}".format(native.package_name(), name),
     )
-    if entry["kind"] != "structural" or not entry.get("check"):
-        reason = "no check is registered"
-        if entry.get("check"):
-            reason = "gates of kind {} have no runner in this version".format(entry["kind"])
+    fault = _fault(index, entry)
+    if fault:
         _refused(
             name,
-            entry | {"rule": "gate.cannot_run", "message": reason},
+            entry | {"rule": "gate.cannot_run", "message": fault},
             id = entry["id"],
             kind = entry["kind"],
             milestone = entry["milestone"],
@@ -146,25 +186,59 @@ def _gate(index, entry):
         )
         return [name]
     names = [name]
-    _structural_test(name, entry, None, compatible)
+    make = _MAKERS[entry["kind"]]
+    make(index, name, entry, None, {
+        "tags": _gate_tags(entry, pending),
+        "target_compatible_with": compatible,
+    })
     for counterexample in entry.get("counterexamples") or []:
         twin = "{}.counterexample.{}".format(name, counterexample["name"])
-        _structural_test(twin, entry, counterexample, compatible)
+        make(index, twin, entry, counterexample, {
+            "tags": _gate_tags(entry, pending + ["counterexample"]),
+            "target_compatible_with": compatible,
+        })
         names.append(twin)
     return names
 
-def hardgate_gates(name, index, check_deps = {}):
+def _with_cases(index, case_main, case_deps):
+    fields = {field: getattr(index, field) for field in _INDEX_FIELDS}
+    return struct(case_deps = case_deps, case_main = case_main, **fields)
+
+_MAKERS = {
+    "case": _case_test,
+    "corpus": _process_test,
+    "property": _process_test,
+    "structural": _structural_test,
+}
+
+def _fault(index, entry):
+    """Why a gate has nothing to run; None where it has."""
+    if not entry.get("check"):
+        return "no check is registered"
+    if entry["kind"] != "case":
+        return None
+    if not index.case_main:
+        return "hardgate_gates has no case_main, so gates of kind case can't run"
+    name = entry["check"].removeprefix("case:")
+    if name not in [case["name"] for case in index.cases]:
+        return "its check names the case '{}', which is not among {}/cases".format(name, index.evals_package)
+    return None
+
+def hardgate_gates(name, index, check_deps = {}, case_main = None, case_deps = []):
     """Makes the targets of a workspace's gates; called once, in the BUILD file of the registry's folder.
 
     For each gate `<area>/<slug>` and `<area>/<slug>.counterexample.<name>`; the suites `m<N>` and `all`; `milestone` (the flag),
     `report` (run it) and `inventory` (build it). Each entry that can't be read is a failing target `invalid/<file>.<line>.<n>`.
 
     Args:
-      name: string, the base name of the inventory's files.
+      name: string; macros have one, though no target carries it.
       index: INDEX, loaded from the index.bzl of the repository that gates.declare makes.
       check_deps: dict of lists of labels: the Python libraries that an area's checks import besides Hardgate.
+      case_main: string, the Python module that runs one case, as in hardgate_cases; gates of kind case need it.
+      case_deps: list of labels, the libraries that hold it.
     """
     _check_index(index, "hardgate_gates")
+    index = _with_cases(index, case_main, case_deps)
     if native.package_name() != index.gates_package:
         fail("hardgate_gates belongs in {}/BUILD.bazel, the folder that gates.declare names; found {}".format(
             index.gates_package,
@@ -215,8 +289,17 @@ def hardgate_cases(name, index, main, deps):
             native.package_name() or "the top folder",
         ))
     names = []
+    for corpus in index.corpora:
+        native.filegroup(
+            name = "corpora/{}.members".format(corpus),
+            srcs = native.glob(["corpora/{}/**".format(corpus)]),
+        )
     for case in index.cases:
         target = "cases/" + case["name"]
+        native.filegroup(
+            name = target + ".files",
+            srcs = case["files"],
+        )
         pending = ["pending"] if case["milestone"] > index.milestone else []
         gate_test(
             name = target,

@@ -1,7 +1,8 @@
 """A workspace that depends on this repository: its YAML decides which targets exist and what reruns."""
 
+import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -379,6 +380,24 @@ def test_no_entry_breaks_the_loading_of_the_others(bazel: NestedBazel, first: Do
         assert "allowed: " in done.logs[label]
     assert any(strange in log for log in done.logs.values())
     assert first.statuses.items() <= done.statuses.items()
+
+
+def test_the_documented_example_gives_the_same_targets(bazel: NestedBazel, first: Done) -> None:
+    text = Path("docs/reference/starlark.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"<!-- file: (\S+) -->\n```starlark\n(.*?)```\n", text, re.DOTALL)
+    assert [path for path, _ in blocks] == [
+        "MODULE.bazel",
+        "gates/BUILD.bazel",
+        "evals/BUILD.bazel",
+    ]
+    module = (bazel.workspace / "MODULE.bazel").read_text(encoding="utf-8")
+    override = re.findall(r"^local_path_override.*$", module, re.MULTILINE)
+    with ExitStack() as stack:
+        for path, block in blocks:
+            more = "\n".join(override) + "\n" if path == "MODULE.bazel" else ""
+            stack.enter_context(changed(bazel, path, block + more))
+        seen = set(bazel.run("query", ALL_TESTS).lines)
+    assert seen == first.statuses.keys()
 
 
 def test_the_inventory_carries_the_entries_unchanged(bazel: NestedBazel) -> None:
