@@ -233,6 +233,11 @@ class Index:
                 files.append(fixture.relative_to(package).as_posix())
         return files
 
+    def corpora(self):
+        """Returns the names of the corpora's folders."""
+        folder = self.root / self.evals_folder / "corpora"
+        return sorted(each.name for each in folder.glob("*") if SLUG.fullmatch(each.name))
+
     def milestone(self):
         """Returns the repository's checked-in milestone."""
         from hardgate.documents.wording import shown
@@ -281,6 +286,7 @@ def main():
         "evals_package": options.evals,
         "gates": index.gates,
         "cases": index.cases,
+        "corpora": index.corpora(),
         "invalid": index.invalid,
     }
     lines = [f"    {name} = {starlark(value)},\n" for name, value in fields.items()]

@@ -68,6 +68,13 @@ def _gate_test(ctx):
     if ctx.attr.verdict:
         arguments = [ctx.file.verdict.short_path] + arguments
         files.append(ctx.file.verdict)
+    if ctx.attr.entry:
+        # At test time a file lies below the working directory, at the path it has in the workspace.
+        manifest = ctx.actions.declare_file(ctx.label.name + ".manifest")
+        lines = ["{0}\t{0}\n".format(file.short_path) for file in ctx.files.sources]
+        ctx.actions.write(manifest, "".join(lines))
+        arguments += ["--entry", ctx.file.entry.short_path, "--manifest", manifest.short_path]
+        files += [ctx.file.entry, manifest] + ctx.files.sources
     return launch(ctx, deps = ctx.attr.deps, main = ctx.attr.main, arguments = arguments, files = files)
 
 gate_test = rule(
@@ -76,7 +83,9 @@ gate_test = rule(
     attrs = LAUNCH_ATTRIBUTES | {
         "arguments": attr.string_list(),
         "data": attr.label_list(allow_files = True, doc = "exactly the files that the test reads"),
+        "entry": attr.label(allow_single_file = [".json"], doc = "the gate_entry of a check that runs in the test"),
         "main": attr.string(mandatory = True, doc = "the module to run"),
+        "sources": attr.label_list(allow_files = True, doc = "with entry: exactly the files that the check reads"),
         "verdict": attr.label(allow_single_file = [".json"], doc = "a verdict made by a build action"),
     },
     test = True,
