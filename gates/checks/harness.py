@@ -23,6 +23,7 @@ from hardgate.verdicts.verdict import Finding
 
 QUARANTINE = "evals/quarantine.yaml"
 _ID_RULES = "id_"
+_UNUSED = "defect_unused"
 _MENTION = re.compile(r"`(gate\.[^`\s<>*{}]*)`")
 _CASE = "case:"
 
@@ -38,12 +39,17 @@ def registry_complete(context: StructuralContext) -> Examination:
     registry, problems = read_registry(context.tree)
     declared, malformed = read_specs(context.tree)
     problems += malformed
-    if not problems:
-        # An entry or item that cannot be read would be reported again as missing.
+    named = [
+        *check_problems(context.tree, registry),
+        *counterexample_problems(context.tree, registry),
+    ]
+    if problems:
+        # What belongs to an entry or item that cannot be read is neither missing nor unused.
+        problems += [problem for problem in named if problem.rule != _UNUSED]
+    else:
+        problems += named
         problems += declaration_problems(registry, declared)
         problems += derived_problems(context.tree, registry, declared)
-    problems += check_problems(context.tree, registry)
-    problems += counterexample_problems(context.tree, registry)
     own = [problem for problem in problems if not problem.rule.startswith(_ID_RULES)]
     return Examination(_findings(own), len(registry.gates) + len(declared), "entries and items")
 
@@ -98,7 +104,8 @@ def anchor_resolves(context: StructuralContext) -> Examination:
 def no_stale_skip(context: StructuralContext) -> Examination:
     """Looks for everything that lets a test behind a gate end without a pass or a failure."""
     tree = context.tree
-    backing = [*tree.glob("gates/checks/*.py"), *tree.glob("gates/defects/*.py")]
+    folders = ("gates/checks/**/*.py", "gates/defects/*.py", "evals/**/*.py")
+    backing = [path for pattern in folders for path in tree.glob(pattern)]
     tests = [path for path in tree.glob("tests/**/*.py") if not path.startswith("tests/live/")]
     code, findings = parse_files(tree, backing)
     test_files, unreadable = parse_files(tree, tests)

@@ -165,6 +165,11 @@ LIST = "docs/specs/area.md"
             "gates/defects/more.py:2: test_skipped",
         ),
         (
+            {"evals/more.py": "import pytest\npytest.skip('x')"},
+            "no_stale_skip",
+            "evals/more.py:2: test_skipped",
+        ),
+        (
             {"tests/unit/more.py": "def test_b(): assert 1"},
             "no_stale_skip",
             "tests/unit/more.py:1: test_uncollected",
@@ -201,10 +206,22 @@ def test_one_mistake_turns_one_gate_red(files, gate, finding):
         (ENTRY.replace("area.second", "area.sec0nd"), "id_confusable"),
     ],
 )
-def test_an_id_that_breaks_the_grammar_is_reported_under_its_rule(entry, rule):
-    files = {"gates/area.yaml": f"{REGISTRY}\n{entry}"}
-    lines = red(files)["id_grammar"]
-    assert [line.split(": ")[1] for line in lines] == [rule]
+def test_an_id_that_breaks_the_grammar_turns_its_own_gate_red(entry, rule):
+    found = red({"gates/area.yaml": f"{REGISTRY}\n{entry}"})
+    assert list(found) == ["id_grammar"]
+    assert [line.split(": ")[1] for line in found["id_grammar"]] == [rule]
+
+
+def test_a_defect_of_an_entry_that_cannot_be_read_is_not_called_unused():
+    found = red(registry("gate.area.first\n  milestone: 0", "gate.area.First\n  milestone: 0"))
+    assert list(found) == ["id_grammar"]
+
+
+def test_a_defect_that_no_gate_names_is_a_finding():
+    text = SOUND["gates/defects/area.py"] + 'def forgotten(bench):\n    """It is broken too."""\n'
+    assert red({"gates/defects/area.py": text}) == {
+        "registry_complete": ["gates/defects/area.py:3: defect_unused"]
+    }
 
 
 def test_an_id_with_a_letter_of_another_alphabet_names_the_letter():
