@@ -19,7 +19,7 @@ from agent_core.ports.persistence import UnitOfWorkFactory
 MAXIMUM_ATTEMPTS = 3
 ATTEMPT_TIMEOUT_SECONDS = 300.0
 MAXIMUM_WAIT_SECONDS = 60.0
-"""Bound on the wait between two attempts, whatever a provider asks for."""
+"""A provider that asks for a longer wait is not asked again."""
 
 
 class _FailedAttempt(NamedTuple):
@@ -137,16 +137,17 @@ def _described(result: ModelTurn | _FailedAttempt) -> JsonObject:
 
 
 def _failed(error: ModelError, attempt_number: int) -> _FailedAttempt:
-    is_retryable = error.error_class.is_retryable
+    may_help = error.error_class.is_retryable
+    wait_seconds = _wait_seconds(attempt_number, error.retry_after_seconds)
     return _FailedAttempt(
         error_class=error.error_class,
         detail=error.detail,
         usage=error.usage,
         reason=FailureReason.MAX_ATTEMPTS_EXCEEDED
-        if is_retryable
+        if may_help
         else FailureReason.MODEL_PERMANENT_ERROR,
-        is_retryable=is_retryable,
-        wait_seconds=_wait_seconds(attempt_number, error.retry_after_seconds),
+        is_retryable=may_help and wait_seconds <= MAXIMUM_WAIT_SECONDS,
+        wait_seconds=wait_seconds,
     )
 
 
@@ -164,4 +165,4 @@ def _empty(turn: ModelTurn, attempt_number: int) -> _FailedAttempt:
 def _wait_seconds(attempt_number: int, retry_after_seconds: float | None) -> float:
     """One second, then two; longer if the provider asks for it."""
     backoff = float(2 ** (attempt_number - 1))
-    return min(max(backoff, retry_after_seconds or 0.0), MAXIMUM_WAIT_SECONDS)
+    return max(backoff, retry_after_seconds or 0.0)

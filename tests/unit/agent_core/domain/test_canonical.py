@@ -42,6 +42,10 @@ def test_the_canonical_text(arguments, text):
     assert canonical.value == json.loads(text)
 
 
+def test_letters_that_only_look_alike_stay_what_they_are():
+    assert canonicalize({"\ufb01": "\u00b2"}).text == '{"\ufb01":"\u00b2"}'
+
+
 def test_strings_and_keys_are_composed():
     decomposed = canonicalize({"e\u0301": ["A\u030a"]})
     assert decomposed == canonicalize({"\u00e9": ["\u00c5"]})
