@@ -9,21 +9,35 @@ _SCRIPT = """#!/bin/sh
 {start}
 """
 
+_NONE = """echo "No Bazel to start inside a test: start the build with ./bazelw, or put bazel on PATH." >&2
+exit 1"""
+
+def _carries_its_modules(repository_ctx, launch):
+    settings = repository_ctx.path(launch).dirname.get_child("bazelrc")
+    return settings.exists and "--override_module=rules_java=" in repository_ctx.read(settings)
+
 def _nested_bazel(repository_ctx):
     launch = repository_ctx.os.environ.get("HARDGATE_BAZEL_LAUNCH")
+    found = repository_ctx.which("bazel") or repository_ctx.which("bazelisk")
+    start = _NONE
+    tags = ["requires-network"]
     if launch:
         start = ". '{}'\nlaunch \"$@\"".format(launch)
-    else:
-        found = repository_ctx.which("bazel") or repository_ctx.which("bazelisk")
-        if not found:
-            fail("No Bazel for tests that start one: start the build with ./bazelw, or put bazel on PATH.")
+        if _carries_its_modules(repository_ctx, launch):
+            tags = []
+    elif found:
         start = "exec '{}' \"$@\"".format(found)
     repository_ctx.file("bazel", _SCRIPT.format(start = start), executable = True)
+    repository_ctx.file("tags.bzl", "NESTED_TAGS = {}\n".format(tags))
     repository_ctx.file("BUILD.bazel", "exports_files([\"bazel\"])\n")
 
 nested_bazel = repository_rule(
     implementation = _nested_bazel,
-    doc = "The program //:bazel starts the Bazel of the build that is running.",
+    doc = """The program //:bazel starts the Bazel of the build that is running.
+
+NESTED_TAGS of //:tags.bzl are the tags of its tests. A Bazel that gets its modules from a registry needs the network for that, also
+inside a test; the tests that it starts then have their own sandboxes, without it.
+""",
     environ = ["HARDGATE_BAZEL_LAUNCH", "PATH"],
     local = True,
 )
