@@ -10,10 +10,11 @@ def terminal_status(expected: str, record: Record, keys: Keys) -> Iterator[Outco
     """One check; statuses are compared in upper case."""
     status = expected.upper()
     passed = record.terminal_status == status
-    message = ""
-    if not passed and record.failure_reason is not None:
-        message = f"the run failed: {record.failure_reason}"
     observed = record.terminal_status
+    ending = f"ended as {observed}"
+    if record.failure_reason is not None:
+        ending = f"failed: {record.failure_reason}"
+    message = "" if passed else f"the run {ending}"
     yield Outcome("terminal_status", keys, passed, status, observed, message, last_event(record))
 
 

@@ -122,6 +122,72 @@ def test_an_expectation_and_its_negation_never_both_pass(one, other):
     assert any(True in pair for pair in passing), "neither ever passes: the pair shows nothing"
 
 
+@pytest.mark.parametrize("record", RECORDS)
+@pytest.mark.parametrize("key", PASSING)
+def test_a_check_has_a_message_exactly_when_it_failed(record, key):
+    for check in checks(case(**{key: PASSING[key][0]}), record):
+        assert bool(check.message) == (check.outcome == "fail"), check
+
+
+ARGUMENTS = {"name": "math.calculate", "count": 3, "arguments_subset": {"expression": "1"}}
+FAILED_RUN = RECORD._replace(terminal_status="FAILED", failure_reason="internal_error")
+
+
+@pytest.mark.parametrize(
+    ("expected", "record", "name", "parts"),
+    [
+        (
+            {"tool_calls": [{"name": "math.calculate", "count": 3}]},
+            RECORD,
+            "tool_calls.count",
+            ("3 calls of math.calculate", "1 call of math.calculate", "missing: 2 calls"),
+        ),
+        (
+            {"tool_calls": [{"name": "math.calculate", "count": 1}]},
+            with_calls(call(), call(), call()),
+            "tool_calls.count",
+            ("1 call of math.calculate", "3 calls of math.calculate", "unexpected: 2 calls"),
+        ),
+        (
+            {"tool_calls": [{"name": "demo.write"}]},
+            RECORD,
+            "tool_calls.name",
+            ("at least 1 call of demo.write", "0 calls of demo.write", "missing: demo.write"),
+        ),
+        (
+            {"tool_calls": [ARGUMENTS]},
+            with_calls(call(arguments={"expression": "1"})),
+            "tool_calls.arguments_subset",
+            ("{'expression': '1'}", "[{'expression': '1'}]", "missing: 2 of 3 calls"),
+        ),
+        ({"maximum_steps": 1}, RECORD, "maximum_steps", ("at most 1", "2", "1 steps too many")),
+        (
+            {"maximum_steps": 9},
+            FAILED_RUN,
+            "implicit.errored_run",
+            ("no errored_run", "['internal_error']", "internal_error; a case opts out with"),
+        ),
+        (
+            {"maximum_steps": 9},
+            RECORD._replace(terminal_status="FAILED"),
+            "implicit.errored_run",
+            ("no errored_run", "['FAILED']", "unexpected: FAILED"),
+        ),
+        (
+            {"maximum_steps": 9},
+            RECORD._replace(turns_total=5),
+            "fixture.unconsumed",
+            ("5 turns played", "2 turns played", "unexpected: 3 turns"),
+        ),
+    ],
+)
+def test_what_a_failed_check_says(expected, record, name, parts):
+    check = next(one for one in checks(case(**expected), record) if one.name == name)
+    assert check.outcome == "fail"
+    assert (str(check.expected), str(check.observed)) == parts[:2]
+    assert parts[2] in check.message
+
+
 EVENTS = st.lists(st.sampled_from(["a.x", "b.x", "c.x"]), max_size=8)
 
 

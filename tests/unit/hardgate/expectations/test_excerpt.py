@@ -3,9 +3,9 @@
 import pytest
 
 from hardgate.cases.record import ObservedEvent
-from hardgate.expectations.clip import LIST_ITEMS, TEXT_CHARACTERS, clipped
+from hardgate.expectations.clip import DEPTH, LIST_ITEMS, TEXT_CHARACTERS, clipped
 from hardgate.expectations.evaluate import evaluate
-from hardgate.expectations.excerpt import LINES, excerpt
+from hardgate.expectations.excerpt import LINES, VALUE_CHARACTERS, excerpt
 from tests.unit.hardgate.expectations.samples import RECORD, case
 
 
@@ -40,6 +40,40 @@ def test_only_what_is_near_is_shown(around, lines):
 def test_a_failed_check_shows_its_own_events(expected, shown):
     evaluation = evaluate(case(**expected), RECORD)
     assert shown in excerpt(RECORD, evaluation.around)
+
+
+@pytest.mark.parametrize(
+    ("expected", "around"),
+    [
+        ({"event_order": ["run.started", "tool.call.denied"]}, (1,)),
+        ({"event_order": ["tool.call.denied"]}, (0,)),
+        ({"tool_calls": [{"name": "math.calculate", "count": 2}]}, (4, 5)),
+        ({"tool_calls": [{"name": "demo.write"}]}, (9,)),
+        ({"forbidden_tool_calls": ["math.calculate"]}, (4, 5)),
+        ({"no_tools": True}, (4, 5)),
+        ({"final_text_contains": ["Paris"]}, (8,)),
+        ({"final_text_matches": "Paris"}, (8,)),
+        ({"reason_codes": ["tool.timeout"]}, (9,)),
+        ({"terminal_status": "cancelled"}, (9,)),
+        ({"maximum_steps": 1}, (6,)),
+        ({"implicit": {"allow_invented_tool": True}, "maximum_steps": 9}, (9,)),
+    ],
+)
+def test_a_failed_check_names_exactly_its_events(expected, around):
+    assert evaluate(case(**expected), RECORD).around == around
+
+
+def test_an_answer_that_never_came_points_at_the_end_of_the_log():
+    events = tuple(event for event in RECORD.events if event.type != "assistant.message.completed")
+    record = RECORD._replace(events=events, final_text=None)
+    assert evaluate(case(final_text_contains=["x"]), record).around == (8,)
+
+
+def test_a_long_value_of_a_payload_is_cut():
+    payload = {"fits": "x" * VALUE_CHARACTERS, "cut": "y" * (VALUE_CHARACTERS + 1)}
+    record = RECORD._replace(events=(ObservedEvent(1, "run.queued", payload),))
+    fits, cut = "x" * VALUE_CHARACTERS, "y" * VALUE_CHARACTERS
+    assert excerpt(record, [0]) == f"  1 run.queued fits={fits} cut={cut}..."
 
 
 def test_a_run_that_passes_has_nothing_to_show():
@@ -77,7 +111,19 @@ def test_a_large_map_and_a_deep_value_are_cut():
     large = clipped({str(number): number for number in range(LIST_ITEMS + 2)})
     assert len(large) == LIST_ITEMS + 1
     assert "... [2 keys left out]" in large
-    deep: object = "bottom"
-    for _ in range(500):
-        deep = [deep]
-    assert "bottom" not in str(clipped(deep))
+
+
+@pytest.mark.parametrize(
+    ("around", "shown"),
+    [(lambda value: [value], "a list of 1"), (lambda v: {"k": v}, "a map of 1")],
+)
+def test_a_value_is_cut_below_the_largest_depth(around, shown):
+    def nested(levels):
+        value: object = "bottom"
+        for _ in range(levels):
+            value = around(value)
+        return value
+
+    assert clipped(nested(DEPTH)) == nested(DEPTH)
+    assert shown in str(clipped(nested(DEPTH + 1)))
+    assert "bottom" not in str(clipped(nested(DEPTH + 500)))

@@ -135,6 +135,14 @@ def test_each_forbidden_name_is_a_check():
     assert found["forbidden_tool_calls"] == [True, False]
 
 
+def test_a_forbidden_call_says_how_often_it_was_made():
+    record = with_calls(call("demo.write"), call("demo.write"))
+    check = checks(case(forbidden_tool_calls=["demo.write"]), record)[0]
+    assert check.expected == "0 calls of demo.write"
+    assert check.observed == "2 calls of demo.write"
+    assert check.message == "unexpected: 2 calls of demo.write"
+
+
 def test_no_tools():
     assert failed(with_calls(), no_tools=True) == []
     assert failed(RECORD, no_tools=True) == ["no_tools"]
