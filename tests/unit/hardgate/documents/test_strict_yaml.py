@@ -1,8 +1,10 @@
 """What the strict loader accepts, what it makes of it, and where it says things stand."""
 
+import ast
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import yaml
@@ -239,6 +241,18 @@ def test_any_bytes_load_or_are_refused_with_places(data):
     except DefinitionError as error:
         assert all(problem.line >= 1 and problem.column >= 1 for problem in error.problems)
         assert all("\n" not in problem.message for problem in error.problems)
+
+
+@pytest.mark.parametrize(
+    "name", "__init__ confusable problems raw_text safe_path strict_yaml tree wording".split()
+)
+def test_what_generates_the_targets_is_python_3_9(name):
+    """The machine's own interpreter reads the registry before any target exists."""
+    source = Path("src/hardgate/documents", f"{name}.py").read_text()
+    module = ast.parse(source, feature_version=(3, 9))
+    imports = {node.module for node in module.body if isinstance(node, ast.ImportFrom)}
+    assert "__future__" in imports
+    assert not {one for one in imports if one.split(".")[0] == "pydantic"}
 
 
 def test_loading_needs_no_heavy_import():

@@ -161,13 +161,16 @@ def test_a_file_of_checks_that_is_gone():
     )
 
 
-@pytest.mark.parametrize("text", ["def trust(:\n", "def trust(context):\n\tpass\n    pass\n"])
-def test_a_file_of_checks_that_is_no_python(text):
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [("def trust(:\n", 1), ("def trust(context):\n\tpass\n    pass\n", 3)],
+)
+def test_a_file_of_checks_that_is_no_python(text, line):
     (first, *_) = complaints(add={CHECKS: text})
     assert first.startswith(
         "gates/tool.yaml:6:10: check_missing: found gates/checks/tool.py::trust"
     )
-    assert " of it is no Python (" in first
+    assert f", but line {line} of it is no Python (" in first
 
 
 def test_a_defect_that_is_gone_is_missed_by_each_gate_that_names_it():
@@ -202,9 +205,16 @@ def test_a_defect_of_a_pending_gate_is_used():
 
 
 def test_a_file_of_defects_that_is_no_python_names_no_unused_ones():
-    said = complaints(add={"gates/defects/other.py": "def x(:\n"})
+    said = complaints(add={"gates/defects/other.py": "\ndef x(:\n"})
     assert [line.split(": ")[:2] for line in said] == [
-        ["gates/defects/other.py:1:1", "defect_unreadable"]
+        ["gates/defects/other.py:2:1", "defect_unreadable"]
+    ]
+
+
+def test_a_file_of_cases_that_is_no_map_holds_no_case():
+    said = complaints(("evals/cases/01_outcome.yaml", "name: outcome\nmilestone: 1", "- outcome"))
+    assert said == [
+        "gates/tool.yaml:16:10: check_missing: found no case 'outcome'; allowed: nothing"
     ]
 
 
