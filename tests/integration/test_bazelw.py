@@ -203,6 +203,13 @@ def test_a_bazel_that_appears_changes_or_goes_is_noticed(machine: Machine) -> No
     assert "--server_javabase" in machine.run("build").stdout
 
 
+def test_what_a_python_shim_adds_to_path_does_not_count(machine: Machine) -> None:
+    shims = machine.stub("bazel", ECHO.format(version="7.7.1"), machine.root / "shims").parent
+    machine.stub("python3", f'PATH="{shims}:$PATH" exec "{sys.executable}" "$@"')
+    machine.debian()
+    assert "--server_javabase" in machine.run("build").stdout
+
+
 def test_bazel_on_path_needs_no_cache_folder(machine: Machine) -> None:
     machine.stub("bazel", ECHO.format(version=machine.version))
     machine.environment["HARDGATE_CACHE"] = str(machine.log / "not-a-folder")
