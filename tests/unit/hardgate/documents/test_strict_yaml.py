@@ -213,6 +213,16 @@ def test_both_parsers_of_the_yaml_library_agree(monkeypatch):
     assert complaints("a: &x 1\na: *x\nb: [\n")[-1].split(": ")[1] == "yaml.syntax"
 
 
+BEFORE_ANY_TARGET = (
+    "__init__",
+    "confusable",
+    "problems",
+    "raw_text",
+    "safe_path",
+    "strict_yaml",
+    "tree",
+    "wording",
+)
 DERANDOMIZED = settings(derandomize=True, database=None, deadline=None)
 PLAIN = st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z")), max_size=8)
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
@@ -243,9 +253,7 @@ def test_any_bytes_load_or_are_refused_with_places(data):
         assert all("\n" not in problem.message for problem in error.problems)
 
 
-@pytest.mark.parametrize(
-    "name", "__init__ confusable problems raw_text safe_path strict_yaml tree wording".split()
-)
+@pytest.mark.parametrize("name", BEFORE_ANY_TARGET)
 def test_what_generates_the_targets_is_python_3_9(name):
     """The machine's own interpreter reads the registry before any target exists."""
     source = Path("src/hardgate/documents", f"{name}.py").read_text()
