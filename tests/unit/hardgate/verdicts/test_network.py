@@ -142,6 +142,25 @@ def test_the_system_probe_does_not_guess_elsewhere(monkeypatch):
     assert SystemProbe().ways_out() is None
 
 
+LOOPBACK, UP = 0x8, 0x1
+
+
+def test_interfaces_are_told_apart_by_their_flags(monkeypatch):
+    """The loopback may have any name; what is down carries nothing; a name has 16 bytes at most."""
+    flags = {"lo": LOOPBACK | UP, "loop9": LOOPBACK, "eth0": UP | 0x1000, "sit0": 0x80}
+
+    def ioctl(descriptor, request, argument):
+        assert request == 0x8913, "SIOCGIFFLAGS"
+        assert len(argument) == 40, "struct ifreq"
+        name = argument[:16].rstrip(b"\0").decode()
+        return argument[:16] + flags[name].to_bytes(2, network.sys.byteorder) + argument[18:]
+
+    monkeypatch.setattr("fcntl.ioctl", ioctl)
+    names = list(enumerate(flags, 1))
+    monkeypatch.setattr(network.socket, "if_nameindex", lambda: names)
+    assert network._links_up() == ({"lo", "loop9"}, {"eth0"})
+
+
 class FakeSocket:
     def __init__(self, answer):
         self._answer = answer
