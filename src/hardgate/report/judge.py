@@ -126,7 +126,7 @@ def _doubt(label: str, verdict: Verdict, gate: Gate, twin: Counterexample | None
 def _example(name_and_reason: tuple[str, str] | None) -> str:
     if name_and_reason is None:
         return "the gate itself"
-    return "the counterexample {} rejected for {}".format(*name_and_reason)
+    return "the counterexample {} ({})".format(*name_and_reason)
 
 
 def _too_little(label: str, verdict: Verdict, gate: Gate) -> Fault | None:

@@ -54,7 +54,7 @@ def to_text(report: Report, *, colour: bool, failed_only: bool = False) -> str:
     for totals in report.totals():
         mark = "  <- the repository's milestone" if totals.milestone == report.milestone else ""
         counts = f"{totals.passed} pass, {totals.failed} fail, {totals.pending} pending"
-        lines.append(f"Milestone {totals.milestone}: {totals.total} gates: {counts}{mark}")
+        lines.append(f"Milestone {totals.milestone}: {_gates(totals.total)}: {counts}{mark}")
         if totals.milestone in by_milestone:
             lines += ["  " + _line(COLUMNS, widths), *by_milestone[totals.milestone]]
         lines.append("")
@@ -77,7 +77,11 @@ def conclusion(report: Report) -> str:
     words = report.selection.words()
     scope = f" (only {one_line(words)}: not the complete report)" if words else ""
     verdict = "OK" if report.ok else "NOT OK"
-    return f"{verdict}: {len(states)} gates: {counts}{problems}{scope}"
+    return f"{verdict}: {_gates(len(states))}: {counts}{problems}{scope}"
+
+
+def _gates(count: int) -> str:
+    return f"{count} gate{'' if count == 1 else 's'}"
 
 
 def _listed(report: Report, failed_only: bool) -> list[Row]:

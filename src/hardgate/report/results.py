@@ -182,6 +182,9 @@ class Collector:
         if chosen.status == PASSED and summary != "PASSED":
             # A shard or run without a result, or a stream that was cut.
             return replace(chosen, status=ABORTED, detail=summary.lower() or "no summary")
+        if any(one.verdict != chosen.verdict for one in attempts) and chosen.status == PASSED:
+            # With --runs_per_test; a verdict is the same for the same inputs.
+            return replace(chosen, status=ABORTED, detail="its runs wrote different verdicts")
         if summary == "FLAKY":
             return replace(chosen, detail="flaky")
         return chosen
