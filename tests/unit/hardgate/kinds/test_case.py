@@ -6,7 +6,7 @@ import pytest
 
 from hardgate.cases.record import ObservedEvent, Record
 from hardgate.cases.vocabulary import Vocabulary
-from hardgate.kinds.case import EXIT_DEFINITION, main
+from hardgate.kinds.case import EXIT_DEFINITION, FILES_LIMIT, main
 from hardgate.kinds.options import EXIT_USAGE
 from hardgate.subjects.port import SubjectError
 
@@ -141,6 +141,13 @@ def test_a_file_left_in_the_workspace_fails_the_case(run, tmp_path, capsys):
     assert run(FakeSubject(files=["note.txt"])) == 1
     assert "unexpected files: note.txt" in capsys.readouterr().out
     assert list((tmp_path / "scratch").iterdir()) == []
+
+
+def test_more_files_than_can_be_looked_at_fail_the_case(run, capsys):
+    assert run(FakeSubject(files=[str(number) for number in range(FILES_LIMIT)])) == 1
+    assert "limit_hit" not in capsys.readouterr().out
+    assert run(FakeSubject(files=[str(number) for number in range(FILES_LIMIT + 1)])) == 1
+    assert "limit_hit: the limit workspace_files was reached" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -138,6 +138,12 @@ def test_junit(verdict, failures):
     assert verdict.passed == (not failures)
 
 
+def test_a_failure_is_headed_by_where_it_is_written():
+    verdict = made(checks=(BAD,))
+    failure = ElementTree.fromstring(junit_xml(verdict, "", 0.0)).find("testsuite/testcase/failure")
+    assert failure.get("message") == "c.yaml:9: final_text_contains"
+
+
 def test_checks_of_one_name_are_told_apart():
     verdict = made(checks=(BAD, GOOD, BAD, BAD))
     suite = ElementTree.fromstring(junit_xml(verdict, "", 0.0)).find("testsuite")
