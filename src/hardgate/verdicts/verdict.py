@@ -10,7 +10,8 @@ one place that decides so; `from_json` refuses a file that claims otherwise.
 """
 
 import json
-from typing import NamedTuple
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 from hardgate.verdicts.network import NetworkProof, proves_off
 
@@ -39,7 +40,7 @@ NOTHING_EXAMINED = "nothing_examined"
 LIMIT_HIT = "limit_hit"
 
 # A JSON value: None, bool, int, float, str, list or dict with string keys.
-Json = object
+Json = Any
 
 
 class VerdictError(Exception):
@@ -338,7 +339,7 @@ def _no_such_number(literal: str) -> Json:
 def _without_duplicates(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     result = dict(pairs)
     if len(result) != len(pairs):
-        seen: set[str] = set()
-        twice = sorted({key for key, _ in pairs if key in seen or seen.add(key)})
-        raise ValueError(f"the key {twice[0]!r} occurs twice in one object")
+        keys = sorted(key for key, _ in pairs)
+        twice = next(one for one, other in pairwise(keys) if one == other)
+        raise ValueError(f"the key {twice!r} occurs twice in one object")
     return result
