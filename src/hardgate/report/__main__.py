@@ -44,9 +44,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"report: {error}", file=sys.stderr)
         return USAGE
     except DefinitionError as error:
-        print(error, file=sys.stderr)
+        faults = [_fault(problem, options.gates) for problem in error.problems]
+        print(*(fault.render() for fault in faults), sep="\n", file=sys.stderr)
         print("report: the registry is malformed; mend the lines above", file=sys.stderr)
-        return _refuse(options, REFUSED, [_fault(problem) for problem in error.problems])
+        return _refuse(options, REFUSED, faults)
     except BazelError as error:
         print(f"report: {error}", file=sys.stderr)
         code = UNREACHABLE if isinstance(error, BazelMissingError) else REFUSED
@@ -113,7 +114,7 @@ def _report(options: argparse.Namespace) -> Report:
     )
     report = Report(registry.milestone, rows, problems, selection, notes)
     problems += _unexplained(report, run, str(package), fresh=not options.no_run)
-    problems += _ratchet(root, tree, registry, options.base, notes)
+    problems += _ratchet(root, tree, registry, options, notes)
     return report
 
 
@@ -147,16 +148,20 @@ def _last_run(bazel: Bazel, package: str, notes: list[str]) -> kept.Run:
 
 
 def _ratchet(
-    root: Path, tree: DirectoryTree, registry: Registry, base: str | None, notes: list[str]
+    root: Path,
+    tree: DirectoryTree,
+    registry: Registry,
+    options: argparse.Namespace,
+    notes: list[str],
 ) -> list[Fault]:
     """What the registry asks less of than in the revision before. Where there is no such revision
     that is a note; in CI it is a fault unless the registry is new."""
-    outcome = check_ratchet(root, tree, registry, base)
+    outcome = check_ratchet(root, tree, registry, options.base)
     notes += [f"in the older revision: {note.render()}" for note in outcome.notes]
     missing = outcome.unavailable
     if missing is None:
         notes.append(f"ratchet: compared with revision {outcome.compared_with}")
-        return [_fault(problem) for problem in outcome.problems]
+        return [_fault(problem, options.gates) for problem in outcome.problems]
     message = f"no earlier revision to compare the registry with: {missing.reason}"
     if os.environ.get("CI") and missing.why != Why.FIRST_REVISION:
         return [Fault("", f"ratchet_{missing.why}", message)]
@@ -164,8 +169,10 @@ def _ratchet(
     return []
 
 
-def _fault(problem: Problem) -> Fault:
-    place = f"{problem.path}:{problem.line}:{problem.column}"
+def _fault(problem: Problem, registry: str) -> Fault:
+    """A problem of a file, which is named relative to the folder that holds the registry's."""
+    path = PurePosixPath(registry).parent / problem.path
+    place = f"{path}:{problem.line}:{problem.column}"
     return Fault(place, problem.rule, problem.message)
 
 
