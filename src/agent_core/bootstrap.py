@@ -10,7 +10,7 @@ from agent_core.adapters.determinism.clocks import PinnedClock, SystemClock
 from agent_core.adapters.determinism.ids import PinnedIdFactory, SystemIdFactory
 from agent_core.adapters.in_memory.unit_of_work import InMemoryUnitOfWork
 from agent_core.adapters.models.scripted import ScriptedModelProvider
-from agent_core.adapters.policy.side_effect_policy import SideEffectPolicy
+from agent_core.adapters.policy.rule_set_policy import NO_EFFECTS, RuleSetPolicy
 from agent_core.adapters.tools.math_calculate import MathCalculate
 from agent_core.adapters.tools.registry import StaticToolRegistry
 from agent_core.application.executor import RunExecutor
@@ -23,6 +23,7 @@ from agent_core.application.tool_pipeline import ToolPipeline
 from agent_core.domain.model_script import ScriptedTurn
 from agent_core.ports.determinism import Clock, IdFactory
 from agent_core.ports.models import ModelProvider
+from agent_core.ports.policies import PolicyEngine
 from agent_core.ports.tools import Tool
 
 PINNED_START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -34,10 +35,12 @@ def build_runtime(
     clock: Clock | None = None,
     ids: IdFactory | None = None,
     tools: Iterable[Tool] | None = None,
+    policy: PolicyEngine | None = None,
 ) -> Runtime:
     """A runtime that keeps its records in memory.
 
-    `clock` and `ids` default to the system's, which need `asyncio.run`; `tools` to the builtins.
+    `clock` and `ids` default to the system's, which need `asyncio.run`; `tools` to the builtins;
+    `policy` to one that allows only what has no side effect.
     Raises `RegistrationError` for tools that may not be registered.
     """
     clock = clock or SystemClock()
@@ -62,7 +65,7 @@ def build_runtime(
             ids=ids,
             journal=journal,
             registry=registry,
-            policy=SideEffectPolicy(),
+            policy=policy or RuleSetPolicy(NO_EFFECTS),
         ),
     )
     executor = RunExecutor(
@@ -95,6 +98,7 @@ def build_pinned_runtime(
     seed: str,
     start: datetime = PINNED_START,
     tools: Iterable[Tool] | None = None,
+    policy: PolicyEngine | None = None,
 ) -> PinnedRuntime:
     """A runtime that plays `turns`, with ids made from `seed` and a clock that stands at `start`.
 
@@ -102,5 +106,7 @@ def build_pinned_runtime(
     """
     clock = PinnedClock(start)
     model = ScriptedModelProvider(turns, clock)
-    runtime = build_runtime(model=model, clock=clock, ids=PinnedIdFactory(seed), tools=tools)
+    runtime = build_runtime(
+        model=model, clock=clock, ids=PinnedIdFactory(seed), tools=tools, policy=policy
+    )
     return PinnedRuntime(runtime, clock, model)

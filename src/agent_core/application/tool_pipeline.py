@@ -1,7 +1,7 @@
 """From a proposed call to an outcome for the model (see docs/specs/tool_system.md).
 
 The numbers in the comments are the steps of that spec. Not here, because their subjects do not
-exist yet: 2 (agents), 7 (approvals) and 12 (artifacts; output above its bound fails at 11).
+exist yet: 2 (agents) and 12 (artifacts; output above its bound fails at 11).
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from agent_core.domain.events import EventType
 from agent_core.domain.invocations import InvocationStatus, ToolInvocation
 from agent_core.domain.json_schema import conforms
 from agent_core.domain.outcomes import REASONS
-from agent_core.domain.policy import PolicyEffect, ProposedAction
+from agent_core.domain.policy import PolicyEffect, ProposedAction, missing_scope
 from agent_core.domain.runs import Run
-from agent_core.domain.sessions import Session
+from agent_core.domain.sessions import Principal, Session
 from agent_core.domain.tools import ToolContext, ToolFailure, ToolFailureKind, ToolSpec
-from agent_core.domain.trust import TrustLevel
+from agent_core.domain.trust import Labels, TrustLevel
 from agent_core.ports.determinism import Clock, IdFactory
 from agent_core.ports.persistence import UnitOfWorkFactory
 from agent_core.ports.policies import PolicyEngine
@@ -99,14 +99,17 @@ class ToolPipeline:
         self, run: Run, call: ToolCall, row: ToolInvocation, spec: ToolSpec
     ) -> ToolInvocation:
         """Steps 3 to 6, which touch nothing. Raises `_Denied` or `ToolFailure`."""
-        if not spec.required_scopes <= run.principal_scopes:  # 3
+        if missing_scope(spec.required_scopes, run.principal_scopes) is not None:  # 3
             raise _Denied("policy.scope.missing")
         if call.malformed:
             raise ToolFailure(ToolFailureKind.INVALID_ARGUMENTS, "tool.arguments_malformed")
         sha256 = row.normalized_arguments_hash
         if sha256 is None or not conforms(row.arguments, spec.input_schema):  # 4, 5
             raise ToolFailure(ToolFailureKind.INVALID_ARGUMENTS, "tool.arguments_invalid")
-        decision = self._policy.evaluate(self._action(run, row, spec, sha256))  # 6
+        principal = Principal(run.principal_id, run.principal_scopes)
+        decision = self._policy.evaluate(self._action(run, row, spec, sha256), principal)  # 6
+        if decision.effect is PolicyEffect.REQUIRE_APPROVAL:  # 7: nobody is there to be asked
+            raise _Denied("policy.approval.unavailable")
         if decision.effect is not PolicyEffect.ALLOW:
             raise _Denied(decision.reason_code)
         return row._replace(
@@ -119,7 +122,6 @@ class ToolPipeline:
             session_id=run.session_id,
             run_id=run.id,
             step_number=row.step_number,
-            principal_id=run.principal_id,
             name=spec.name,
             version=spec.version,
             side_effect=spec.side_effect,
@@ -129,6 +131,7 @@ class ToolPipeline:
             arguments=row.arguments,
             normalized_arguments_hash=sha256,
             origin_trust=row.origin_trust,
+            conversation=Labels(row.origin_trust),  # no content is labelled private yet
             evaluated_at=self._clock.now(),
         )
 

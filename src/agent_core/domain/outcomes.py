@@ -75,10 +75,19 @@ REASONS: dict[str, ReasonEntry] = {
     **{
         f"policy.matrix.{side_effect}": ReasonEntry("The policy does not allow this action.")
         for side_effect in SideEffectClass
-        if side_effect is not SideEffectClass.NONE
     },
+    "policy.trust.untrusted_origin": ReasonEntry(
+        "Content from outside led to this action, so it needs an approval."
+    ),
+    "policy.trust.exfiltration_blocked": ReasonEntry(
+        "The conversation holds private content and content from outside, so nothing is sent out."
+    ),
+    "policy.approval.unavailable": ReasonEntry(
+        "The action needs an approval, and nobody can give one here."
+    ),
 }
-"""Every reason code an outcome can carry, with its message and what can be done about it."""
+"""Every reason code that an outcome or a decision of a policy can carry, with its message and what
+can be done about it."""
 
 
 def make_outcome(status: OutcomeStatus, action: str, reason_code: str) -> ToolOutcome:

@@ -11,6 +11,7 @@ class Principal(NamedTuple):
 
     id: str
     scopes: frozenset[str] = frozenset()
+    tenant_id: str = "tenant_default"
 
 
 class Session(NamedTuple):

@@ -6,7 +6,7 @@ from agent_core.adapters.determinism.clocks import PinnedClock
 from agent_core.adapters.determinism.ids import PinnedIdFactory
 from agent_core.adapters.in_memory.unit_of_work import InMemoryUnitOfWork
 from agent_core.adapters.models.scripted import ScriptedModelProvider
-from agent_core.adapters.policy.side_effect_policy import SideEffectPolicy
+from agent_core.adapters.policy.rule_set_policy import NO_EFFECTS, RuleSetPolicy
 from agent_core.adapters.tools.math_calculate import MathCalculate
 from agent_core.adapters.tools.registry import StaticToolRegistry
 from agent_core.application.context_builder import seed_transcript
@@ -70,7 +70,9 @@ class Parts:
             ids=ids,
             registry=registry,
             model_step=ModelStep(**shared, provider=self.model),
-            pipeline=ToolPipeline(**shared, ids=ids, registry=registry, policy=SideEffectPolicy()),
+            pipeline=ToolPipeline(
+                **shared, ids=ids, registry=registry, policy=RuleSetPolicy(NO_EFFECTS)
+            ),
         )
 
     def go_on(self, run, transcript):

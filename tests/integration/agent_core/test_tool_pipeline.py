@@ -5,6 +5,7 @@ import json
 import pytest
 
 from agent_core.adapters.models.scripted import ScriptedModelProvider
+from agent_core.adapters.policy.rule_set_policy import NO_EFFECTS
 from agent_core.adapters.tools.math_calculate import MathCalculate
 from agent_core.application.inline import run_inline
 from agent_core.bootstrap import build_pinned_runtime, build_runtime
@@ -103,7 +104,7 @@ def test_a_success():
     assert seen.row.status is InvocationStatus.SUCCEEDED
     assert seen.row.result == ToolResult({"text": "ok"}, "ok")
     assert seen.row.output_bytes == len('ok{"text":"ok"}')
-    assert (seen.row.tool_version, seen.row.policy_version) == ("1", "side_effect_none_only@1")
+    assert (seen.row.tool_version, seen.row.policy_version) == ("1", NO_EFFECTS.version)
     assert seen.row.started_at == seen.row.completed_at == seen.pinned.clock.now()
     ((arguments, context),) = tool.given
     assert arguments == {"text": "hi"}
@@ -301,7 +302,7 @@ def test_events_classify_and_hold_no_arguments_and_no_result():
         "tool_name": "demo.probe",
         "tool_version": "1",
         "idempotency_class": "read_only",
-        "policy_version": "side_effect_none_only@1",
+        "policy_version": NO_EFFECTS.version,
         "outcome_status": "succeeded",
         "reason_code": "tool.succeeded",
         "output_bytes": seen.row.output_bytes,

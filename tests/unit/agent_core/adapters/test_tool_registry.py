@@ -1,0 +1,40 @@
+"""Registration, with all its problems at once."""
+
+import pytest
+
+from agent_core.adapters.tools.math_calculate import MathCalculate
+from agent_core.adapters.tools.registry import StaticToolRegistry
+from agent_core.domain.errors import RegistrationError
+
+
+class Renamed(MathCalculate):
+    def __init__(self, **change):
+        self._change = change
+
+    @property
+    def spec(self):
+        return super().spec._replace(**self._change)
+
+
+def test_every_problem_of_every_tool_is_told():
+    tools = [
+        Renamed(name="mcp.server.tool"),
+        Renamed(name="Bad", version=""),
+        MathCalculate(),
+        MathCalculate(),
+    ]
+    with pytest.raises(RegistrationError) as caught:
+        StaticToolRegistry(tools)
+    assert [problem.split(": ")[0] for problem in caught.value.problems] == [
+        "mcp.server.tool",
+        "Bad",
+        "Bad",
+        "math.calculate",
+    ]
+    assert caught.value.problems[-1] == "math.calculate: registered 2 times"
+    assert str(caught.value) == "\n".join(caught.value.problems)
+
+
+def test_an_iterator_of_tools_is_read_once():
+    registry = StaticToolRegistry(iter([Renamed(name="b.tool"), Renamed(name="a.tool")]))
+    assert registry.names() == ("a.tool", "b.tool")
