@@ -44,7 +44,8 @@ class Bazel:
         done = subprocess.run(line, cwd=self.workspace, capture_output=True, text=True, check=False)
         seconds = time.perf_counter() - start
         if done.returncode not in accept:
-            sys.exit(f"{' '.join(line)}\nended with {done.returncode}:\n{done.stderr[-4000:]}")
+            said = done.stdout[-4000:] + done.stderr[-4000:]
+            sys.exit(f"{' '.join(line)}\nended with {done.returncode}:\n{said}")
         return seconds, done.stdout
 
     def output(self, label: str) -> Path:
