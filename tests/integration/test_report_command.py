@@ -201,6 +201,7 @@ def test_what_bazel_is_asked(workspace):
     words = test.split()
     assert words[0] == "test"
     assert "--test_tag_filters=gate" in words
+    assert "--remote_download_outputs=toplevel" in words
     assert words[-4:] == ["--config=ci", "--jobs=2", "--", "//gates/..."]
     assert info.startswith("info output_base")
 

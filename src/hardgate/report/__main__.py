@@ -28,6 +28,7 @@ from hardgate.report.selection import Selection
 
 OK, FAILED, USAGE, REFUSED, UNREACHABLE, INTERRUPTED = 0, 1, 2, 4, 5, 130
 FOLDER = "gates"
+PROGRAM = "bazel run //gates:report --"
 AGAIN = "try: bazel run //{}:report"
 
 
@@ -35,9 +36,9 @@ class UsageError(Exception):
     """An option asks for what there is not; str() names the option and what is allowed."""
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """The entry point; returns the exit code."""
-    options = _options(argv)
+def main(argv: Sequence[str] | None = None, program: str = PROGRAM) -> int:
+    """The entry point; returns the exit code. `program` is how it was called, for its help."""
+    options = _options(argv, program)
     try:
         report = _report(options)
     except UsageError as error:
@@ -64,9 +65,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     return OK if report.ok else FAILED
 
 
-def _options(argv: Sequence[str] | None) -> argparse.Namespace:
+def _options(argv: Sequence[str] | None, program: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="bazel run //gates:report --",
+        prog=program,
         description="Runs the gates and compares what ran with the registry.",
         allow_abbrev=False,
     )

@@ -89,9 +89,11 @@ class Bazel:
         pattern = f"//{package}/..."
         with tempfile.TemporaryDirectory(prefix="hardgate-report-") as scratch:
             events = Path(scratch) / "events.json"
-            # Without path conversion every output is named as a file of this machine.
+            # Outputs as files of this machine, and fetched from a remote cache even where a
+            # .bazelrc asks for the least.
             command = ["test", f"--build_event_json_file={events}"]
-            command += ["--nobuild_event_json_file_path_conversion", "--keep_going"]
+            command += ["--nobuild_event_json_file_path_conversion"]
+            command += ["--remote_download_outputs=toplevel", "--keep_going"]
             command += ["--build_tests_only", f"--test_tag_filters={tag_filter}"]
             command += ["--test_summary=none", "--test_output=summary", *flags, "--", pattern]
             code = self._run(command)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -154,6 +155,15 @@ class NestedBazel:
             timeout=_COMMAND_SECONDS,
             check=False,
         )
+
+    def write_launcher(self, path: Path) -> None:
+        """Writes a program that starts this Bazel, for what calls Bazel itself."""
+        startup, options = shlex.join(self._startup), shlex.join(self._options)
+        path.write_text(
+            f'#!/bin/sh\ncommand=$1\nshift\nexec {startup} "$command" {options} "$@"\n',
+            encoding="utf-8",
+        )
+        path.chmod(0o755)
 
     def run(self, command: str, *words: str) -> Done:
         """Runs one command that builds nothing, such as a query."""
