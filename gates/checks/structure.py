@@ -22,7 +22,6 @@ _LARGEST_FILE_BYTES = 4 * 1024 * 1024
 def import_boundary(context: StructuralContext) -> Examination:
     """Judges every import of the judged packages by the table in structure_rules.py."""
     # grimp is imported by this check only: the other one must not pay for it.
-    from gates.checks.structure_ambient import ambient_findings
     from gates.checks.structure_imports import ImportJudge, build_graph, split_judged
 
     paths = [*context.tree.glob("src/**/*.py"), *context.tree.glob("tests/contract/**/*.py")]
@@ -34,7 +33,6 @@ def import_boundary(context: StructuralContext) -> Examination:
     graph = build_graph(files, {file.path: context.tree.read(file.path) for file in files})
     examined = graph.count_imports()
     findings += ImportJudge(graph, files).findings()
-    findings += [finding for file in files for finding in ambient_findings(file)]
     return Examination(findings, examined, "imports")
 
 

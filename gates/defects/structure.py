@@ -138,27 +138,6 @@ def module_without_place(bench: Bench) -> None:
     bench.tree.write("src/agent_core/helpers.py", text)
 
 
-def clock_read(bench: Bench) -> None:
-    """A service of the application reads the clock of the machine."""
-    path = first_module(bench.tree, _APPLICATION)
-    add_import(bench.tree, path, "from datetime import datetime as moment")
-    add_to_function(bench.tree, path, "started_at = moment.now()")
-
-
-def id_made_up(bench: Bench) -> None:
-    """A service of the application makes an identifier of its own."""
-    path = first_module(bench.tree, _APPLICATION)
-    add_import(bench.tree, path, "import uuid")
-    add_to_function(bench.tree, path, "identifier = str(uuid.uuid4())")
-
-
-def randomness_drawn(bench: Bench) -> None:
-    """A waiting time is chosen at random, without a seed."""
-    path = first_module(bench.tree, f"{_ADAPTERS}/models")
-    add_import(bench.tree, path, "from random import uniform")
-    add_to_function(bench.tree, path, "delay_seconds = uniform(0.5, 1.5)")
-
-
 # The planted secrets are made up, and put together from parts so that this file holds none.
 
 

@@ -92,7 +92,6 @@ TREE = "src/hardgate/documents/tree.py"
         ("src/hardgate/util/text.py", "", "unplaced_module"),
         ("src/hardgate/kinds/deep/text.py", "", "unplaced_module"),
         ("src/shared.py", "", "unplaced_module"),
-        (LOOP, "import time\ntime.time()", "ambient_time"),
         (LOOP, "def (", "syntax_error"),
     ],
 )

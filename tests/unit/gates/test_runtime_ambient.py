@@ -2,7 +2,7 @@
 
 import pytest
 
-from gates.checks.structure_ambient import ambient_findings
+from gates.checks.runtime_ambient import IDENTITY, TIME, ambient_findings
 from tests.unit.gates.sources import parsed
 
 PATH = "src/agent_core/application/loop.py"
@@ -10,7 +10,9 @@ PATH = "src/agent_core/application/loop.py"
 
 def rules(text, path=PATH):
     (file,) = parsed({path: text})
-    return sorted({(finding.line, finding.rule) for finding in ambient_findings(file)})
+    return sorted(
+        {(finding.line, finding.rule) for finding in ambient_findings(file, TIME + IDENTITY)}
+    )
 
 
 @pytest.mark.parametrize(
@@ -26,7 +28,12 @@ def rules(text, path=PATH):
         ("import datetime as d\nd.datetime.utcnow()", (2, "ambient_time")),
         ("from datetime import date as day\nday.today()", (2, "ambient_time")),
         ("import asyncio\nasync def f():\n    await asyncio.sleep(1)", (3, "ambient_time")),
+        ("from asyncio import wait_for", (1, "ambient_time")),
+        ("import threading\nthreading.Timer(1, f)", (2, "ambient_time")),
         ("import uuid\nuuid.uuid4()", (2, "ambient_id")),
+        ("import os\nos.getpid()", (2, "ambient_id")),
+        ("key = hash('text')", (1, "ambient_id")),
+        ("import builtins\nbuiltins.id(f)", (2, "ambient_id")),
         ("from uuid import uuid1 as new", (1, "ambient_id")),
         ("from uuid import uuid4\nfield(default_factory=uuid4)", (2, "ambient_id")),
         ("import random\nrandom.random()", (2, "ambient_random")),
@@ -49,6 +56,8 @@ def test_what_is_ambient_is_found(text, expected):
         "import uuid\nuuid.UUID('x')\nuuid.uuid5(uuid.NAMESPACE_URL, 'x')",
         "def f(clock):\n    return clock.now()",
         "time = 3\nprint(time)",
+        "class A:\n    id: str\n    hash = 1",
+        "f(id=1)\na.id",
         "from secrets import compare_digest",
         "import os\nos.path.join('a')",
     ],

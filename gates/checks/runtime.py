@@ -1,0 +1,41 @@
+"""The checks of the area runtime; docs/specs/run_loop.md declares the gates."""
+
+from __future__ import annotations
+
+from hardgate.kinds.context import Examination, StructuralContext
+from hardgate.kinds.python_source import PythonFile, parse_files
+from hardgate.verdicts.verdict import Finding
+
+_RUNTIME = "src/agent_core/**/*.py"
+
+
+def one_terminal_writer(context: StructuralContext) -> Examination:
+    """Reads every module of the runtime for a second place where a run could end."""
+    from gates.checks.runtime_terminal import second_writers, writer_faults
+
+    files, findings = _runtime(context)
+    findings += [finding for file in files for finding in second_writers(file)]
+    findings += writer_faults(files)
+    return Examination(findings, len(files), "modules")
+
+
+def no_ambient_time(context: StructuralContext) -> Examination:
+    """Reads every module of the runtime for a clock of its own."""
+    from gates.checks.runtime_ambient import TIME, ambient_findings, is_bound
+
+    files, findings = _runtime(context)
+    findings += [finding for file in files for finding in ambient_findings(file, TIME)]
+    return Examination(findings, sum(map(is_bound, files)), "modules")
+
+
+def no_ambient_id(context: StructuralContext) -> Examination:
+    """Reads every module of the runtime for ids and randomness of its own."""
+    from gates.checks.runtime_ambient import IDENTITY, ambient_findings, is_bound
+
+    files, findings = _runtime(context)
+    findings += [finding for file in files for finding in ambient_findings(file, IDENTITY)]
+    return Examination(findings, sum(map(is_bound, files)), "modules")
+
+
+def _runtime(context: StructuralContext) -> tuple[list[PythonFile], list[Finding]]:
+    return parse_files(context.tree, context.tree.glob(_RUNTIME))
