@@ -27,11 +27,18 @@ class Kind(StrEnum):
 
 
 KEYS_OF_KIND: dict[Kind, tuple[str, ...]] = {
-    Kind.PROPERTY: ("trials",),
-    Kind.CORPUS: ("corpus", "minimum_members"),
+    Kind.CASE: (),
+    Kind.PROPERTY: ("trials", "sources"),
+    Kind.CORPUS: ("corpus", "minimum_members", "sources"),
     Kind.STRUCTURAL: ("sources",),
 }
-REQUIRED_KEYS = {**KEYS_OF_KIND, Kind.STRUCTURAL: ()}  # `sources` once the gate is active
+KEYS_OF_SOME_KIND = tuple(dict.fromkeys(key for keys in KEYS_OF_KIND.values() for key in keys))
+REQUIRED_KEYS: dict[Kind, tuple[str, ...]] = {
+    Kind.CASE: (),
+    Kind.PROPERTY: ("trials",),
+    Kind.CORPUS: ("corpus", "minimum_members"),
+    Kind.STRUCTURAL: (),  # `sources` once the gate is active
+}
 
 
 class _Entry(BaseModel):
@@ -61,8 +68,12 @@ def _with_keys_of_kinds(schema: dict[str, Any]) -> None:
     schema["allOf"] = [
         {
             "if": {"properties": {"kind": {"const": kind}}},
-            "then": {"required": sorted(REQUIRED_KEYS[kind])},
-            "else": {"properties": dict.fromkeys(KEYS_OF_KIND[kind], False)},
+            "then": {
+                "required": sorted(REQUIRED_KEYS[kind]),
+                "properties": {
+                    key: False for key in KEYS_OF_SOME_KIND if key not in KEYS_OF_KIND[kind]
+                },
+            },
         }
         for kind in KEYS_OF_KIND
     ]
@@ -101,8 +112,8 @@ class Gate(_Entry):
     )
     sources: tuple[grammar.Label, ...] = Field(
         default=(),
-        description="Kind structural: Bazel labels of the files the check reads. Required once "
-        "the gate is active.",
+        description="Bazel labels of the files the check reads; not for the kind case. Kind "
+        "structural: required once the gate is active.",
     )
     counterexamples: tuple[Counterexample, ...] = Field(
         default=(),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from hardgate.documents.confusable import skeleton
 from hardgate.documents.problems import Problem
 from hardgate.documents.strict_yaml import Document, Keys
-from hardgate.registry.models import KEYS_OF_KIND, REQUIRED_KEYS, Gate, Kind
+from hardgate.registry.models import KEYS_OF_KIND, KEYS_OF_SOME_KIND, REQUIRED_KEYS, Gate, Kind
 
 
 @dataclass(frozen=True)
@@ -105,13 +105,13 @@ def entry_problems(entry: Entry, milestone: int) -> Iterator[Problem]:
 def _kind_problems(entry: Entry) -> Iterator[Problem]:
     """Keys that the kind needs, and keys that belong to another kind."""
     gate = entry.gate
-    for kind, keys in KEYS_OF_KIND.items():
-        for key in keys:
-            if key in gate.model_fields_set and gate.kind != kind:
-                message = f"found '{key}' on a gate of kind {gate.kind}"
-                message = f"{message}; allowed: with kind {kind} only"
-                yield entry.problem((key,), "kind_key_unexpected", message)
-    for key in REQUIRED_KEYS.get(gate.kind, ()):
+    for key in KEYS_OF_SOME_KIND:
+        if key in gate.model_fields_set and key not in KEYS_OF_KIND[gate.kind]:
+            kinds = " or ".join(kind for kind, keys in KEYS_OF_KIND.items() if key in keys)
+            message = f"found '{key}' on a gate of kind {gate.kind}"
+            message = f"{message}; allowed: with kind {kinds} only"
+            yield entry.problem((key,), "kind_key_unexpected", message)
+    for key in REQUIRED_KEYS[gate.kind]:
         if getattr(gate, key) is None:
             message = f"found a gate of kind {gate.kind} without '{key}'; allowed: one that has it"
             yield entry.problem((), "kind_key_missing", message)

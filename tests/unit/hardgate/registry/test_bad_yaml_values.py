@@ -338,10 +338,10 @@ ROWS: dict[str, tuple[str | bytes, str]] = {
         "3:11: kind_key_unexpected: found 'trials' on a gate of kind structural; allowed: "
         "with kind property only",
     ),
-    "sources on a property gate": (
-        good("structural", "property\n  trials: 100"),
-        "9:5: kind_key_unexpected: found 'sources' on a gate of kind property; allowed: with "
-        "kind structural only",
+    "sources on a case gate": (
+        good("structural", "case").replace("gates/checks/tool.py::forced_trust", "case:trust"),
+        "8:5: kind_key_unexpected: found 'sources' on a gate of kind case; allowed: with "
+        "kind property or corpus or structural only",
     ),
     "corpus without its keys": (
         good("structural", "corpus").replace(f"  {SOURCES}\n", ""),

@@ -68,10 +68,21 @@ def test_every_key_is_described(model):
 def test_the_schema_knows_which_keys_go_with_which_kind():
     gate = json.loads(schemas()["gates.schema.json"])["$defs"]["Gate"]
     rules = {rule["if"]["properties"]["kind"]["const"]: rule for rule in gate["allOf"]}
-    assert set(rules) == {Kind.PROPERTY, Kind.CORPUS, Kind.STRUCTURAL}
-    assert rules["property"]["then"] == {"required": ["trials"]}
-    assert rules["corpus"]["else"] == {"properties": {"corpus": False, "minimum_members": False}}
-    assert rules["structural"]["then"] == {"required": []}
+    assert set(rules) == set(Kind)
+    refused = {kind: set(rule["then"]["properties"]) for kind, rule in rules.items()}
+    assert refused == {
+        "case": {"trials", "corpus", "minimum_members", "sources"},
+        "property": {"corpus", "minimum_members"},
+        "corpus": {"trials"},
+        "structural": {"trials", "corpus", "minimum_members"},
+    }
+    required = {kind: rule["then"]["required"] for kind, rule in rules.items()}
+    assert required == {
+        "case": [],
+        "property": ["trials"],
+        "corpus": ["corpus", "minimum_members"],
+        "structural": [],
+    }
 
 
 def test_public_names_resolve_and_unknown_ones_do_not():
