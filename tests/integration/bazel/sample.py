@@ -1,0 +1,114 @@
+"""A small workspace that depends on this repository: two areas of gates, three cases, one pending of each."""
+
+CHECK = '''
+from hardgate.kinds.context import Examination
+from hardgate.verdicts.verdict import Finding
+
+
+def {name}(context):
+    """Finds each line of the sources that {rule} refuses."""
+    findings, examined = [], 0
+    for path in context.tree.glob("texts/*.txt"):
+        for number, line in enumerate(context.tree.read(path).decode().splitlines(), start=1):
+            examined += 1
+            if {refused}:
+                findings.append(Finding(path, number, "{rule}", "found " + line))
+    return Examination(findings, examined, "lines")
+'''
+DEFECT = '''
+def {name}(bench):
+    """Adds a line that must be refused."""
+    bench.tree.edit("texts/{file}.txt", "{old}", "{new}")
+'''
+ENTRY = """
+- id: gate.{area}.{slug}
+  milestone: {milestone}
+  kind: structural
+  spec: docs/specs/{area}.md#hard-gates
+  statement: {statement}
+"""
+ACTIVE = (
+    ENTRY
+    + """  check: gates/checks/{area}.py::{slug}
+  sources: [//texts:{area}]
+  counterexamples:
+    - {{name: {defect}, reason: {rule}}}
+"""
+)
+QUIET = ACTIVE.format(
+    area="words",
+    slug="quiet",
+    milestone=0,
+    statement="No word is shouted (größer, 大きい, 😀).",
+    defect="shouted",
+    rule="shouting",
+)
+SMALL = ACTIVE.format(
+    area="numbers",
+    slug="small",
+    milestone=0,
+    statement="All numbers are small.",
+    defect="grown",
+    rule="too_large",
+)
+EVEN = ACTIVE.format(
+    area="numbers",
+    slug="even",
+    milestone=0,
+    statement="All numbers are even.",
+    defect="made_odd",
+    rule="odd",
+)
+LATER = ENTRY.format(area="words", slug="later", milestone=2, statement="Holds some day.")
+CASE = "name: {name}\nmilestone: {milestone}\nmodel_fixture: {fixture}\n"
+# The least that runs a case: it shows what it was given, and fails where the fixture says so.
+RUNNER = """
+import pathlib
+import sys
+
+options = dict(zip(sys.argv[1::2], sys.argv[2::2]))
+case = pathlib.Path(options["--case"]).read_text()
+fixtures = sorted(pathlib.Path(options["--fixtures"]).rglob("*.yaml"))
+print(case, *fixtures, options["--milestone"], options["--repeat"], sep="\\n")
+sys.exit(any("broken" in fixture.read_text() for fixture in fixtures))
+"""
+TOP = """
+load("@my_gates//:index.bzl", "INDEX")
+load("@rules_python//python:defs.bzl", "py_library")
+load("@hardgate//tools:defs.bzl", "hardgate_cases", "hardgate_gates")
+"""
+FILES = {
+    "gates/BUILD.bazel": TOP + 'hardgate_gates(name = "gates", index = INDEX)\n',
+    "gates/MILESTONE": "0\n",
+    "gates/words.yaml": QUIET + LATER,
+    "gates/numbers.yaml": SMALL + EVEN,
+    "gates/checks/words.py": CHECK.format(name="quiet", rule="shouting", refused="line.isupper()"),
+    "gates/checks/numbers.py": CHECK.format(
+        name="small", rule="too_large", refused="int(line) > 99"
+    )
+    + CHECK.format(name="even", rule="odd", refused="int(line) % 2"),
+    "gates/defects/words.py": DEFECT.format(name="shouted", file="words", old="one", new="ONE"),
+    "gates/defects/numbers.py": DEFECT.format(name="grown", file="numbers", old="10", new="1000")
+    + DEFECT.format(name="made_odd", file="numbers", old="10", new="11"),
+    "texts/BUILD.bazel": "".join(
+        f'filegroup(name = "{name}", srcs = ["{name}.txt"], visibility = ["//visibility:public"])\n'
+        for name in ("words", "numbers")
+    ),
+    "texts/words.txt": "one\ntwo\n",
+    "texts/numbers.txt": "10\n20\n",
+    "evals/BUILD.bazel": TOP
+    + 'py_library(name = "runner", srcs = ["runner.py"])\n'
+    + 'hardgate_cases(name = "suite", index = INDEX, main = "evals.runner", deps = [":runner"])\n',
+    "evals/runner.py": RUNNER,
+    "evals/cases/01_first.yaml": CASE.format(name="first", milestone=0, fixture="alpha"),
+    "evals/cases/02_second.yaml": CASE.format(name="second", milestone=0, fixture="beta"),
+    "evals/cases/03_third.yaml": CASE.format(name="third", milestone=1, fixture="beta"),
+    "evals/fixtures/models/alpha.yaml": "turns: []\n",
+    "evals/fixtures/models/beta.yaml": "turns: []\n",
+}
+SMALL_GATE = {"//gates:numbers/small", "//gates:numbers/small.counterexample.grown"}
+EVEN_GATE = {"//gates:numbers/even", "//gates:numbers/even.counterexample.made_odd"}
+QUIET_GATE = {"//gates:words/quiet", "//gates:words/quiet.counterexample.shouted"}
+CASES = {"//evals:cases/first", "//evals:cases/second"}
+PENDING = {"//gates:words/later", "//evals:cases/third"}
+ACTIVE_TARGETS = SMALL_GATE | EVEN_GATE | QUIET_GATE | CASES
