@@ -30,10 +30,10 @@ def count(lines):
             (passed if ended_well else failed).add(identity["testSummary"]["label"])
         elif "targetCompleted" in identity:
             label = identity["targetCompleted"]["label"]
-            if event.get("aborted", {}).get("reason", "SKIPPED") != "SKIPPED":
-                failed.add(label)
-            elif "aborted" in event:
-                skipped.add(label)
+            if "aborted" in event:
+                # Only what Bazel calls skipped is: an abort without a reason is one it can't name.
+                was_skipped = event["aborted"].get("reason") == "SKIPPED"
+                (skipped if was_skipped else failed).add(label)
             elif not event.get("completed", {}).get("success"):
                 failed.add(label)
     silent = configured - passed - failed - skipped
