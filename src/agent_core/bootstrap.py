@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
 from agent_core.adapters.determinism.clocks import PinnedClock, SystemClock
 from agent_core.adapters.determinism.ids import PinnedIdFactory, SystemIdFactory
+from agent_core.adapters.determinism.schedulers import ConcurrentScheduler, DeterministicScheduler
 from agent_core.adapters.in_memory.unit_of_work import InMemoryUnitOfWork
 from agent_core.adapters.models.scripted import ScriptedModelProvider
 from agent_core.adapters.policy.rule_set_policy import NO_EFFECTS, RuleSetPolicy
+from agent_core.adapters.tools.current_time import CurrentTime
+from agent_core.adapters.tools.demo_write import DemoExternalWrite, DemoUnsafeWrite
 from agent_core.adapters.tools.math_calculate import MathCalculate
 from agent_core.adapters.tools.registry import StaticToolRegistry
 from agent_core.application.executor import RunExecutor
@@ -19,14 +22,22 @@ from agent_core.application.journal import Journal
 from agent_core.application.model_step import ModelStep
 from agent_core.application.run_loop import RunLoop
 from agent_core.application.runtime import Runtime
+from agent_core.application.tool_batch import ToolBatch
 from agent_core.application.tool_pipeline import ToolPipeline
+from agent_core.domain.deployment import DeploymentMode
 from agent_core.domain.model_script import ScriptedTurn
-from agent_core.ports.determinism import Clock, IdFactory
+from agent_core.domain.sessions import Principal
+from agent_core.ports.determinism import BatchScheduler, Clock, IdFactory
 from agent_core.ports.models import ModelProvider
 from agent_core.ports.policies import PolicyEngine
 from agent_core.ports.tools import Tool
 
 PINNED_START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def builtin_tools() -> tuple[Tool, ...]:
+    """The tools of a deployment that does not say which it wants."""
+    return CurrentTime(), DemoExternalWrite(), DemoUnsafeWrite(), MathCalculate()
 
 
 def build_runtime(
@@ -36,22 +47,31 @@ def build_runtime(
     ids: IdFactory | None = None,
     tools: Iterable[Tool] | None = None,
     policy: PolicyEngine | None = None,
+    scheduler: BatchScheduler | None = None,
 ) -> Runtime:
     """A runtime that keeps its records in memory.
 
-    `clock` and `ids` default to the system's, which need `asyncio.run`; `tools` to the builtins;
-    `policy` to one that allows only what has no side effect.
+    `clock`, `ids` and `scheduler` default to the system's, which need `asyncio.run`; `tools` to
+    the builtins; `policy` to one that allows only what has no side effect.
     Raises `RegistrationError` for tools that may not be registered.
     """
     clock = clock or SystemClock()
     ids = ids or SystemIdFactory()
     store = InMemoryUnitOfWork()
     journal = Journal(clock, ids)
-    registry = StaticToolRegistry((MathCalculate(),) if tools is None else tools)
+    registry = StaticToolRegistry(builtin_tools() if tools is None else tools)
 
     def units() -> InMemoryUnitOfWork:
         return store
 
+    pipeline = ToolPipeline(
+        units=units,
+        clock=clock,
+        ids=ids,
+        journal=journal,
+        registry=registry,
+        policy=policy or RuleSetPolicy(NO_EFFECTS),
+    )
     loop = RunLoop(
         units=units,
         clock=clock,
@@ -59,13 +79,12 @@ def build_runtime(
         journal=journal,
         registry=registry,
         model_step=ModelStep(units=units, clock=clock, journal=journal, provider=model),
-        pipeline=ToolPipeline(
-            units=units,
+        batch=ToolBatch(
             clock=clock,
             ids=ids,
-            journal=journal,
             registry=registry,
-            policy=policy or RuleSetPolicy(NO_EFFECTS),
+            pipeline=pipeline,
+            scheduler=scheduler or ConcurrentScheduler(),
         ),
     )
     executor = RunExecutor(
@@ -78,6 +97,44 @@ def build_runtime(
     return Runtime(
         units=units, clock=clock, ids=ids, journal=journal, registry=registry, executor=executor
     )
+
+
+class Identity(NamedTuple):
+    """The principals of a deployment, and its policy profiles as engines, by name."""
+
+    principals: Mapping[str, Principal]
+    policies: Mapping[str, PolicyEngine]
+
+
+def load_identity(root: str, mode: DeploymentMode) -> Identity:
+    """What the folder `root` holds. Raises `ConfigurationRefused`, also for every principal and
+    profile of evaluations where `mode` is not development."""
+    # Imported here: a process that reads no files does not pay for the libraries that do.
+    from agent_core.adapters.configuration.deployment import read_identity
+
+    found = read_identity(root, mode)
+    policies = {name: RuleSetPolicy(rules) for name, rules in found.profiles.items()}
+    return Identity(found.principals, policies)
+
+
+class Deployment(NamedTuple):
+    """A runtime as a deployment file describes it, and who may act in it, by name."""
+
+    mode: DeploymentMode
+    principals: Mapping[str, Principal]
+    runtime: Runtime
+
+
+def start_deployment(path: str, *, model: ModelProvider) -> Deployment:
+    """Start what the deployment file at `path` describes.
+
+    Raises `ConfigurationRefused`, before anything is built, with every problem of its files.
+    """
+    from agent_core.adapters.configuration.deployment import read_deployment
+
+    settings = read_deployment(path)
+    runtime = build_runtime(model=model, policy=RuleSetPolicy(settings.rules))
+    return Deployment(settings.mode, settings.identity.principals, runtime)
 
 
 class PinnedRuntime(NamedTuple):
@@ -99,14 +156,21 @@ def build_pinned_runtime(
     start: datetime = PINNED_START,
     tools: Iterable[Tool] | None = None,
     policy: PolicyEngine | None = None,
+    scheduler: BatchScheduler | None = None,
 ) -> PinnedRuntime:
     """A runtime that plays `turns`, with ids made from `seed` and a clock that stands at `start`.
 
-    Raises `ValueError` for turns that cannot be played.
+    The calls of a batch take turns by `scheduler`, by default in the order of the batch. Raises
+    `ValueError` for turns that cannot be played.
     """
     clock = PinnedClock(start)
     model = ScriptedModelProvider(turns, clock)
     runtime = build_runtime(
-        model=model, clock=clock, ids=PinnedIdFactory(seed), tools=tools, policy=policy
+        model=model,
+        clock=clock,
+        ids=PinnedIdFactory(seed),
+        tools=tools,
+        policy=policy,
+        scheduler=scheduler or DeterministicScheduler(),
     )
     return PinnedRuntime(runtime, clock, model)

@@ -160,8 +160,7 @@ def test_the_process_imports_no_more_than_it_needs(tmp_path):
     program = (
         "import sys, agent_cli.case as case\n"
         "argv = ['--case', sys.argv[1], '--fixtures', 'evals/fixtures', '--milestone', '1']\n"
-        "subject = case.ReferenceSubject(case.build_pinned_runtime)\n"
-        "case.main([*argv, '--repeat', 'x'], subject)\n"
+        "case.run([*argv, '--repeat', 'x'])\n"
         "print(*sys.modules)\n"
     )
     done = subprocess.run(

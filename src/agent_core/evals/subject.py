@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from functools import cached_property
 from typing import Protocol
 
 from agent_core.application.inline import run_inline
 from agent_core.application.runtime import Runtime
+from agent_core.domain.deployment import ConfigurationRefused
 from agent_core.domain.events import EventType
 from agent_core.domain.model_script import FinalTurn, ScriptedTurn
 from agent_core.domain.outcomes import REASONS
 from agent_core.domain.runs import RunStatus
 from agent_core.domain.sessions import Principal
-from agent_core.evals.identity import POLICY_PROFILES, PRINCIPALS
 from agent_core.evals.observe import observed
 from agent_core.evals.script import played_turns
+from agent_core.ports.policies import PolicyEngine
 from hardgate.cases.model import Case
 from hardgate.cases.record import Record
 from hardgate.cases.values import instant
 from hardgate.cases.vocabulary import Vocabulary
+from hardgate.documents.problems import DefinitionError, Problem
 from hardgate.fixtures.model_script import ModelScript
 from hardgate.subjects.port import SubjectError
 
@@ -57,18 +60,45 @@ class Compose(Protocol):
     """
 
     def __call__(
-        self, *, turns: Sequence[ScriptedTurn], seed: str, start: datetime
+        self,
+        *,
+        turns: Sequence[ScriptedTurn],
+        seed: str,
+        start: datetime,
+        policy: PolicyEngine | None = None,
     ) -> Composition: ...
 
 
+class Identity(Protocol):
+    """Who may run a case, and under which policies, by name: data, not a mode of the runtime."""
+
+    @property
+    def principals(self) -> Mapping[str, Principal]: ...
+
+    @property
+    def policies(self) -> Mapping[str, PolicyEngine]: ...
+
+
 class ReferenceSubject:
-    """Runs each case in a new runtime in memory: nothing is left over from another case."""
+    """Runs each case in a new runtime in memory: nothing is left over from another case.
+
+    `load_identity` is called when a case is first looked at. Raises DefinitionError for an
+    identity that the runtime refuses.
+    """
 
     name = NAME
     version = VERSION
 
-    def __init__(self, compose: Compose) -> None:
+    def __init__(self, compose: Compose, load_identity: Callable[[], Identity]) -> None:
         self._compose = compose
+        self._load_identity = load_identity
+
+    @cached_property
+    def _identity(self) -> Identity:
+        try:
+            return self._load_identity()
+        except ConfigurationRefused as refused:
+            raise DefinitionError(Problem(*problem) for problem in refused.problems) from None
 
     def vocabulary(self) -> Vocabulary:
         return Vocabulary(
@@ -76,19 +106,22 @@ class ReferenceSubject:
             event_types=frozenset(EventType),
             tools=frozenset(run_inline(self._registered_tools())),
             reason_codes=frozenset(REASONS),
-            principals=frozenset(PRINCIPALS),
-            policy_profiles=POLICY_PROFILES,
+            principals=frozenset(self._identity.principals),
+            policy_profiles=frozenset(self._identity.policies),
         )
 
     def run(self, case: Case, script: ModelScript, workspace: str) -> Record:
         # No tool of this runtime reads or writes a workspace yet, so `workspace` stays empty.
         try:
             composition = self._compose(
-                turns=played_turns(script), seed=case.name, start=instant(case.clock.start)
+                turns=played_turns(script),
+                seed=case.name,
+                start=instant(case.clock.start),
+                policy=self._identity.policies[case.policy_profile],
             )
         except ValueError as error:
             raise SubjectError(f"the script cannot be played: {error}") from None
-        return run_inline(_run(composition, case, PRINCIPALS[case.principal]))
+        return run_inline(_run(composition, case, self._identity.principals[case.principal]))
 
     async def _registered_tools(self) -> tuple[str, ...]:
         """A session without a choice of tools has all that are registered."""

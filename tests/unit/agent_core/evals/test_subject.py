@@ -5,12 +5,17 @@ from functools import partial
 
 import pytest
 
+from agent_core.adapters.policy.rule_set_policy import NO_EFFECTS, RuleSetPolicy
 from agent_core.adapters.tools.math_calculate import MathCalculate
-from agent_core.bootstrap import build_pinned_runtime
-from agent_core.domain.tools import ToolResult
+from agent_core.bootstrap import Identity, build_pinned_runtime
+from agent_core.domain.deployment import ConfigurationProblem, ConfigurationRefused
+from agent_core.domain.policy import PolicyEffect, Rule, RuleSet
+from agent_core.domain.sessions import Principal
+from agent_core.domain.tools import SideEffectClass, ToolResult
 from agent_core.evals.subject import ReferenceSubject
 from agent_core.ports.tools import Tool
 from hardgate.cases.loader import load_case
+from hardgate.documents.problems import DefinitionError
 from hardgate.fixtures.model_script import load_script
 from hardgate.subjects.port import SubjectError
 
@@ -25,9 +30,30 @@ CALL = "{kind: tool_calls, calls: [{call_id: c1, name: %s, arguments: %s}]}"
 FINAL = "{kind: final, text: It is 42.}"
 
 
+def allowing(side_effect):
+    rules = dict(NO_EFFECTS.rules) | {side_effect: Rule(PolicyEffect.ALLOW)}
+    return RuleSetPolicy(RuleSet("allowing", rules, NO_EFFECTS.overlay))
+
+
+IDENTITY = Identity(
+    principals={
+        "eval.standard": Principal("eval.standard", frozenset({"demo.write"})),
+        "eval.restricted": Principal("eval.restricted"),
+    },
+    policies={
+        "eval.default": RuleSetPolicy(NO_EFFECTS),
+        "eval.permissive": allowing(SideEffectClass.EXTERNAL_WRITE),
+    },
+)
+
+
+def subject_of(compose, identity=IDENTITY):
+    return ReferenceSubject(compose, lambda: identity)
+
+
 @pytest.fixture
 def subject():
-    return ReferenceSubject(build_pinned_runtime)
+    return subject_of(build_pinned_runtime)
 
 
 def run(subject, *turns, case=CASE):
@@ -102,10 +128,10 @@ class Echo(Tool):
 def test_a_tool_that_the_session_does_not_offer_counts_as_invented(fixtures, invented):
     compose = partial(build_pinned_runtime, tools=(MathCalculate(), Echo()))
     case = CASE.replace("expected", f"{fixtures}expected")
-    record = run(ReferenceSubject(compose), call("demo.echo"), FINAL, case=case)
+    record = run(subject_of(compose), call("demo.echo"), FINAL, case=case)
     assert record.tool_calls[0].invented is invented
     assert record.tool_calls[0].started is not invented
-    assert ReferenceSubject(compose).vocabulary().tools == {"demo.echo", "math.calculate"}
+    assert subject_of(compose).vocabulary().tools == {"demo.echo", "math.calculate"}
 
 
 def test_a_script_that_runs_out_names_the_step(subject):
@@ -140,7 +166,7 @@ def test_the_clock_starts_where_the_case_says(subject):
         return build_pinned_runtime(**values)
 
     case = CASE.replace("expected", "clock: {start: 2031-05-06T07:08:09+02:00}\nexpected")
-    run(ReferenceSubject(compose), FINAL, case=case)
+    run(subject_of(compose), FINAL, case=case)
     assert seen == [datetime(2031, 5, 6, 5, 8, 9, tzinfo=UTC)]
 
 
@@ -150,8 +176,41 @@ def test_the_vocabulary_holds_what_the_runtime_knows(subject):
     assert known.tools == {"math.calculate"}
     assert {"run.queued", "tool.call.proposed"} <= known.event_types
     assert {"tool.succeeded", "policy.matrix.unknown_tool"} <= known.reason_codes
-    assert known.principals == {"eval.standard"}
-    assert known.policy_profiles == {"eval.default"}
+    assert known.principals == {"eval.standard", "eval.restricted"}
+    assert known.policy_profiles == {"eval.default", "eval.permissive"}
+
+
+class Write(Echo):
+    spec = Echo.spec._replace(
+        name="demo.write",
+        side_effect=SideEffectClass.EXTERNAL_WRITE,
+        required_scopes=frozenset({"demo.write"}),
+    )
+
+
+@pytest.mark.parametrize(
+    ("principal", "profile", "reason"),
+    [
+        ("eval.standard", "eval.permissive", "tool.succeeded"),
+        ("eval.standard", "eval.default", "policy.matrix.external_write"),
+        ("eval.restricted", "eval.permissive", "policy.scope.missing"),
+    ],
+)
+def test_the_case_names_who_acts_and_which_profile_decides(principal, profile, reason):
+    compose = partial(build_pinned_runtime, tools=(Write(),))
+    case = CASE.replace("expected", f"principal: {principal}\npolicy_profile: {profile}\nexpected")
+    (made,) = run(subject_of(compose), call("demo.write"), FINAL, case=case).tool_calls
+    assert made.reason_code == reason
+    assert made.started is (reason == "tool.succeeded")
+
+
+def test_an_identity_that_is_refused_is_a_definition_error():
+    def load():
+        raise ConfigurationRefused([ConfigurationProblem("p.yaml", 3, 7, "some.rule", "found x")])
+
+    with pytest.raises(DefinitionError) as caught:
+        ReferenceSubject(build_pinned_runtime, load).vocabulary()
+    assert str(caught.value) == "p.yaml:3:7: some.rule: found x"
 
 
 def test_turns_that_cannot_be_played_are_the_subjects_own_error():
@@ -159,4 +218,4 @@ def test_turns_that_cannot_be_played_are_the_subjects_own_error():
         raise ValueError("turn 1: too long")
 
     with pytest.raises(SubjectError, match="cannot be played: turn 1: too long"):
-        run(ReferenceSubject(refuse), FINAL)
+        run(subject_of(refuse), FINAL)
