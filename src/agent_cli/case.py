@@ -4,23 +4,9 @@
 """
 
 import sys
-from collections.abc import Sequence
-from functools import partial
 
-from agent_core.bootstrap import build_pinned_runtime, load_identity
-from agent_core.domain.deployment import DeploymentMode
-from agent_core.evals.subject import ReferenceSubject
+from agent_cli.subject import reference_subject
 from hardgate.kinds.case import main
 
-IDENTITY = "evals/identity"
-"""The folder of the principals and profiles of cases, relative to the workspace."""
-
-
-def run(argv: Sequence[str]) -> int:
-    """Run the case that `argv` names and return the exit code."""
-    identity = partial(load_identity, IDENTITY, DeploymentMode.DEVELOPMENT)
-    return main(argv, ReferenceSubject(build_pinned_runtime, identity))
-
-
 if __name__ == "__main__":
-    sys.exit(run(sys.argv[1:]))
+    sys.exit(main(sys.argv[1:], reference_subject()))

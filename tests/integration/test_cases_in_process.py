@@ -160,7 +160,7 @@ def test_the_process_imports_no_more_than_it_needs(tmp_path):
     program = (
         "import sys, agent_cli.case as case\n"
         "argv = ['--case', sys.argv[1], '--fixtures', 'evals/fixtures', '--milestone', '1']\n"
-        "case.run([*argv, '--repeat', 'x'])\n"
+        "case.main([*argv, '--repeat', 'x'], case.reference_subject())\n"
         "print(*sys.modules)\n"
     )
     done = subprocess.run(

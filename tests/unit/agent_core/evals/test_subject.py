@@ -7,7 +7,7 @@ import pytest
 
 from agent_core.adapters.policy.rule_set_policy import NO_EFFECTS, RuleSetPolicy
 from agent_core.adapters.tools.math_calculate import MathCalculate
-from agent_core.bootstrap import Identity, build_pinned_runtime
+from agent_core.bootstrap import Identity, build_pinned_runtime, builtin_tools
 from agent_core.domain.deployment import ConfigurationProblem, ConfigurationRefused
 from agent_core.domain.policy import PolicyEffect, Rule, RuleSet
 from agent_core.domain.sessions import Principal
@@ -173,19 +173,11 @@ def test_the_clock_starts_where_the_case_says(subject):
 def test_the_vocabulary_holds_what_the_runtime_knows(subject):
     known = subject.vocabulary()
     assert known.terminal_statuses == {"COMPLETED", "FAILED", "CANCELLED"}
-    assert known.tools == {"math.calculate"}
+    assert known.tools == {tool.spec.name for tool in builtin_tools()}
     assert {"run.queued", "tool.call.proposed"} <= known.event_types
     assert {"tool.succeeded", "policy.matrix.unknown_tool"} <= known.reason_codes
     assert known.principals == {"eval.standard", "eval.restricted"}
     assert known.policy_profiles == {"eval.default", "eval.permissive"}
-
-
-class Write(Echo):
-    spec = Echo.spec._replace(
-        name="demo.write",
-        side_effect=SideEffectClass.EXTERNAL_WRITE,
-        required_scopes=frozenset({"demo.write"}),
-    )
 
 
 @pytest.mark.parametrize(
@@ -196,10 +188,10 @@ class Write(Echo):
         ("eval.restricted", "eval.permissive", "policy.scope.missing"),
     ],
 )
-def test_the_case_names_who_acts_and_which_profile_decides(principal, profile, reason):
-    compose = partial(build_pinned_runtime, tools=(Write(),))
+def test_the_case_says_who_acts_and_which_profile_decides(subject, principal, profile, reason):
     case = CASE.replace("expected", f"principal: {principal}\npolicy_profile: {profile}\nexpected")
-    (made,) = run(subject_of(compose), call("demo.write"), FINAL, case=case).tool_calls
+    write = call("demo.external_write", "{destination: somewhere, content: text}")
+    (made,) = run(subject, write, FINAL, case=case).tool_calls
     assert made.reason_code == reason
     assert made.started is (reason == "tool.succeeded")
 
