@@ -1,0 +1,1 @@
+"""The command `hardgate`: what people and scripts call in a workspace."""

@@ -1,0 +1,118 @@
+"""Everything that a workspace defines, read strictly: gates, docs, cases, fixtures, corpora."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+from hardgate.cli.exits import RefusedError
+from hardgate.cli.suite import CASES, Suite, read_suite
+from hardgate.documents.problems import DefinitionError, Problem
+from hardgate.documents.strict_yaml import load
+from hardgate.documents.tree import Tree
+from hardgate.fixtures.corpus import load_corpus
+from hardgate.registry.derived import derived_problems
+from hardgate.registry.docs_check import anchor_problems, declaration_problems, link_problems
+from hardgate.registry.loader import Registry, read_registry
+from hardgate.registry.resolve import check_problems, counterexample_problems
+from hardgate.registry.specs import read_specs
+
+if TYPE_CHECKING:
+    from hardgate.subjects.port import Subject
+
+CORPORA = "evals/corpora"
+YAML_FOLDERS = ("gates", "evals")
+# What a defect lays over the workspace is wrong on purpose.
+_DEFECTS = "gates/defects/"
+# Rules that judge by what they do not find: meaningless beside an entry that could not be read.
+_BY_ABSENCE = ("defect_unused",)
+
+
+class Definitions(NamedTuple):
+    """What was read, and every problem of it, sorted. `registry` is None in a workspace without
+    gates; `notes` say what could not be looked at."""
+
+    registry: Registry | None
+    suite: Suite
+    corpora: tuple[str, ...]
+    problems: tuple[Problem, ...]
+    notes: tuple[str, ...]
+
+
+def read_definitions(tree: Tree, subject: Subject | None = None) -> Definitions:
+    """Reads all of a workspace; with a subject, cases may only name what it knows.
+
+    Raises RefusedError for a workspace that defines nothing: that nothing is wrong with it says
+    nothing.
+    """
+    if not tree.exists("gates") and not tree.exists(CASES):
+        raise RefusedError(f"found neither gates nor {CASES}; allowed: at least one of the two")
+    notes: list[str] = []
+    suite = read_suite(tree, subject)
+    if suite.cases and subject is None:
+        notes.append("names of tools, events and reason codes were not compared with a subject")
+    problems = list(suite.problems)
+    registry = None
+    if tree.exists("gates"):
+        registry, found = read_registry(tree)
+        problems += found
+        problems += _docs_problems(tree, registry, complete=not found, notes=notes)
+    corpora = _corpora(tree)
+    problems += _corpus_problems(tree, corpora, registry)
+    problems += _other_yaml_problems(tree, {problem.path for problem in problems})
+    return Definitions(registry, suite, corpora, tuple(sorted(set(problems))), tuple(notes))
+
+
+def _docs_problems(
+    tree: Tree, registry: Registry, *, complete: bool, notes: list[str]
+) -> Iterable[Problem]:
+    """What is wrong between the docs and the registry, as far as both could be read."""
+    declared, malformed = read_specs(tree)
+    named = [*check_problems(tree, registry), *counterexample_problems(tree, registry)]
+    problems = [*malformed, *link_problems(tree)]
+    if complete and not malformed:
+        problems += named
+        problems += declaration_problems(registry, declared)
+        problems += anchor_problems(tree, registry, declared)
+        problems += derived_problems(tree, registry, declared)
+        return problems
+    notes.append("the docs were not compared with the registry: first mend what is named above")
+    return problems + [problem for problem in named if problem.rule not in _BY_ABSENCE]
+
+
+def _corpora(tree: Tree) -> tuple[str, ...]:
+    """The folders right below evals/corpora."""
+    prefix = f"{CORPORA}/"
+    paths = tree.glob(f"{prefix}*/**")
+    return tuple(sorted({prefix + path[len(prefix) :].split("/")[0] for path in paths}))
+
+
+def _corpus_problems(
+    tree: Tree, corpora: Iterable[str], registry: Registry | None
+) -> Iterable[Problem]:
+    gates = () if registry is None else registry.gates
+    named = [gate.corpus for gate in gates if gate.corpus is not None]
+    for folder in corpora:
+        try:
+            members = load_corpus(tree, folder)
+        except DefinitionError as error:
+            yield from error.problems
+            continue
+        if not members:
+            message = "found a corpus without a member; allowed: files of the name <id>.txt"
+            yield Problem(folder, 1, 1, "corpus.empty", message)
+        if not any(f"{name}/".startswith(f"{folder}/") for name in named):
+            message = f"found a corpus that no gate names; allowed: one with corpus: {folder}"
+            yield Problem(folder, 1, 1, "corpus.unused", message)
+
+
+def _other_yaml_problems(tree: Tree, reported: set[str]) -> Iterable[Problem]:
+    """YAML that no reader above looks at has to be sound YAML all the same."""
+    for folder in YAML_FOLDERS:
+        for path in (*tree.glob(f"{folder}/**/*.yaml"), *tree.glob(f"{folder}/**/*.yml")):
+            if path in reported or path.startswith(_DEFECTS):
+                continue
+            try:
+                load(path, tree.read(path))
+            except DefinitionError as error:
+                yield from error.problems

@@ -1,0 +1,52 @@
+"""`hardgate explain`: runs one case and shows what happened."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from hardgate.cli.app import Context
+from hardgate.cli.console import GREEN, RED
+from hardgate.cli.exits import FAILED, OK, REFUSED, USAGE
+from hardgate.cli.parser import CommandParser
+from hardgate.cli.running import needed, run_case_item
+from hardgate.cli.selection import case_item
+from hardgate.cli.suite import read_suite
+from hardgate.cli.timeline import to_plain, to_text
+from hardgate.cli.workspace import find_workspace
+from hardgate.verdicts.network import prove
+
+DESCRIPTION = """\
+Runs one case, pending or not, and shows the run from its input to its checks: every event, the
+model's turns where they were played, every tool call with its outcome and whether it set its effect
+watermark, and what each check expected and observed. `>>` marks the events at which a failed check
+diverged, and the check itself. As with `run`, the checks alone decide the exit code."""
+
+
+def main(arguments: Sequence[str], context: Context) -> int:
+    """The command; returns the exit code."""
+    options = _options(arguments, context)
+    subject = needed(context.subject)
+    workspace = find_workspace(options.workspace)
+    with workspace.entered():
+        item = case_item(options.case, read_suite(workspace.tree(), subject))
+        ran = run_case_item(item, subject, prove())
+    if options.json:
+        context.console.json(to_plain(ran))
+    else:
+        text = to_text(ran)
+        colour = GREEN if ran.verdict.passed else RED
+        context.console.result(context.console.paint(text[:4], colour) + text[4:])
+    return OK if ran.verdict.passed else FAILED
+
+
+def _options(arguments: Sequence[str], context: Context) -> argparse.Namespace:
+    parser = CommandParser(
+        context.name,
+        "CASE [--workspace DIR] [--json]",
+        DESCRIPTION,
+        "calculator_tool",
+        (OK, FAILED, USAGE, REFUSED),
+    )
+    parser.add_argument("case", metavar="CASE", help="the name of a case, or its file")
+    return parser.parse(arguments)

@@ -1,0 +1,187 @@
+"""Runs one case or gate in this process: once, or several times to see that nothing differs."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from itertools import zip_longest
+from pathlib import Path
+from typing import NamedTuple
+
+from hardgate.cases.record import Record
+from hardgate.cli.exits import RefusedError
+from hardgate.cli.selection import Item
+from hardgate.cli.suite import FIXTURES
+from hardgate.documents.tree import Tree
+from hardgate.kinds.case import RunnableCase, collect, run_case
+from hardgate.kinds.entry import GateEntry
+from hardgate.kinds.in_process import Options, judge
+from hardgate.registry.loader import Registry
+from hardgate.registry.models import Kind
+from hardgate.subjects.port import Subject
+from hardgate.verdicts.network import NetworkProof
+from hardgate.verdicts.verdict import Finding, Verdict, conclude, with_network
+
+NOT_DETERMINISTIC = "not_deterministic"
+NO_SUBJECT = """\
+no agent runtime is mounted here, so there is nothing that a case could run against. An entry point
+of a runtime mounts one: `from hardgate.cli.app import main`, then
+`sys.exit(main(sys.argv[1:], subject=MySubject(), program="mine eval"))`. The reference runtime's
+is `agent eval`."""
+
+
+class Ran(NamedTuple):
+    """What came of one item.
+
+    `verdict` is judged by its checks alone; `published` is the same with the proof that the network
+    is off, and fails where it is not. `runs` counts how often it ran.
+    """
+
+    item: Item
+    verdict: Verdict
+    published: Verdict
+    seconds: float
+    runs: int
+    runnable: RunnableCase | None = None
+    record: Record | None = None
+    around: tuple[int, ...] = ()
+
+
+class Once(NamedTuple):
+    """One of the runs of an item."""
+
+    verdict: Verdict
+    record: Record | None = None
+    around: tuple[int, ...] = ()
+
+
+def needed(subject: Subject | None) -> Subject:
+    """The subject. Raises RefusedError where none is mounted."""
+    if subject is None:
+        raise RefusedError(NO_SUBJECT)
+    return subject
+
+
+def run_case_item(item: Item, subject: Subject, network: NetworkProof, *, times: int = 1) -> Ran:
+    """Runs a case, from the workspace's root as working directory. Raises DefinitionError."""
+    runnable = collect(item.path, FIXTURES, subject)
+
+    def once() -> Once:
+        with tempfile.TemporaryDirectory(prefix="hardgate-case-") as folder:
+            result = run_case(runnable, subject, folder, network)
+        return Once(_by_checks(result.verdict), result.record, result.around)
+
+    return _repeated(item, once, times, network)._replace(runnable=runnable)
+
+
+def run_gate_item(
+    item: Item,
+    registry: Registry,
+    tree: Tree,
+    network: NetworkProof,
+    *,
+    times: int = 1,
+    seed: int | None = None,
+) -> Ran:
+    """Runs the check of a gate of the kind property or corpus; `tree` is all of the workspace.
+
+    What its test target would be given is less: the files that the entry declares. Raises
+    DefinitionError.
+    """
+    runner = _runner(item.kind)
+    options = Options(_entry(registry, item.name), tree, "", None, seed)
+    return _repeated(item, lambda: Once(judge(options, runner)), times, network)
+
+
+def import_from(root: Path) -> None:
+    """Lets the modules of gates/checks be imported from a workspace."""
+    if str(root) not in sys.path:
+        sys.path.insert(0, str(root))
+
+
+def _runner(kind: str) -> Callable[..., Verdict]:
+    # Hypothesis and the corpora are needed only by those who run such a gate.
+    if kind == Kind.PROPERTY:
+        from hardgate.kinds.property import run_property
+
+        return run_property
+    from hardgate.kinds.corpus import run_corpus
+
+    return run_corpus
+
+
+def _entry(registry: Registry, gate_id: str) -> GateEntry:
+    gate = registry.by_id[gate_id]
+    path, line, _ = registry.place(gate_id)
+    return GateEntry(
+        id=gate.id,
+        area=gate.area,
+        slug=gate.slug,
+        kind=str(gate.kind),
+        milestone=gate.milestone,
+        path=path,
+        line=line,
+        check=gate.check,
+        trials=gate.trials,
+        corpus=gate.corpus,
+        minimum_members=gate.minimum_members,
+    )
+
+
+def _repeated(item: Item, once: Callable[[], Once], times: int, network: NetworkProof) -> Ran:
+    """Runs it `times` times; where a later run differs from the first, the verdict fails."""
+    began = time.monotonic()
+    first = once()
+    verdict = first.verdict
+    for number in range(2, times + 1):
+        difference = _difference(first, once())
+        if difference:
+            message = f"run {number} of {times} differs from the first: {difference}"
+            finding = Finding("", 0, NOT_DETERMINISTIC, message)
+            verdict = _concluded_again(verdict, (*verdict.findings, finding))
+            times = number
+            break
+    seconds = time.monotonic() - began
+    published = with_network(verdict, network)
+    return Ran(item, verdict, published, seconds, times, None, first.record, first.around)
+
+
+def _difference(first: Once, other: Once) -> str:
+    """What two runs of one item do not have in common, the first thing of it; empty for nothing."""
+    if first.record != other.record:
+        before = first.record.events if first.record else ()
+        after = other.record.events if other.record else ()
+        for number, (one, two) in enumerate(zip_longest(before, after), start=1):
+            if one != two:
+                return f"event {number} is {_event(one)} and then {_event(two)}"
+        return "the records differ, but not in an event"
+    if first.verdict != other.verdict:
+        return "the verdicts differ, and what was recorded does not"
+    return ""
+
+
+def _event(event: object) -> str:
+    return "missing" if event is None else f"{event}"
+
+
+def _by_checks(verdict: Verdict) -> Verdict:
+    """The same verdict, judged without a look at the network."""
+    return _concluded_again(verdict, verdict.findings)
+
+
+def _concluded_again(verdict: Verdict, findings: tuple[Finding, ...]) -> Verdict:
+    return conclude(
+        id=verdict.id,
+        kind=verdict.kind,
+        milestone=verdict.milestone,
+        checks=verdict.checks,
+        findings=findings,
+        examined=verdict.examined,
+        unit=verdict.unit,
+        trials=verdict.trials,
+        seed=verdict.seed,
+        limits_hit=verdict.limits_hit,
+        subject=verdict.subject,
+    )

@@ -1,0 +1,64 @@
+"""`hardgate gates`: the report, from wherever it is called."""
+
+import os
+
+import pytest
+
+from hardgate.cli import gates
+from tests.unit.hardgate.cli.samples import write
+
+
+@pytest.fixture
+def reported(monkeypatch):
+    """The calls of the report: where, with which arguments, and under which name."""
+    calls = []
+
+    def report(arguments, program):
+        calls.append((os.getcwd(), arguments, program))
+        return 1
+
+    monkeypatch.setattr(gates, "report", report)
+    return calls
+
+
+def test_options_and_exit_code_are_the_reports(workspace, hardgate, reported):
+    write(workspace, "MODULE.bazel", "")
+    assert hardgate("gates --failed --area tool", program="agent eval") == 1
+    assert reported == [(str(workspace), ["--failed", "--area", "tool"], "agent eval gates")]
+
+
+def test_a_registry_below_the_bazel_workspace_is_named(workspace, hardgate, reported, monkeypatch):
+    write(workspace.parent, "MODULE.bazel", "")
+    monkeypatch.chdir(workspace / "evals")
+    hardgate("gates --json")
+    assert reported == [
+        (str(workspace.parent), ["--gates", "workspace/gates", "--json"], "hardgate gates")
+    ]
+
+
+def test_another_workspace_can_be_named(workspace, hardgate, reported, monkeypatch):
+    write(workspace, "WORKSPACE.bazel", "")
+    monkeypatch.chdir(workspace.parent)
+    hardgate("gates --workspace workspace")
+    assert reported == [(str(workspace), [], "hardgate gates")]
+
+
+def test_without_bazel_there_is_nothing_to_run_the_gates(hardgate, reported, capsys):
+    assert hardgate("gates") == 4
+    assert "so there is no Bazel to run the gates; `hardgate run` runs the cases" in (
+        capsys.readouterr().err
+    )
+    assert reported == []
+
+
+def test_the_help_is_the_reports_under_the_commands_name(hardgate, capsys):
+    assert hardgate("gates --help") == 0
+    out = capsys.readouterr().out
+    assert out.startswith("usage: hardgate gates")
+    assert "--no-run" in out
+
+
+def test_a_mistake_is_reported_under_the_commands_name(workspace, hardgate, capsys):
+    write(workspace, "MODULE.bazel", "")
+    assert hardgate("gates --milestone x") == 2
+    assert "usage: hardgate gates" in capsys.readouterr().err

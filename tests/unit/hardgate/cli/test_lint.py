@@ -1,0 +1,222 @@
+"""`hardgate lint`: every definition, everything wrong at once, and where."""
+
+import pytest
+
+from tests.unit.hardgate.cli.samples import FakeSubject, answer, edit, write
+
+
+def rules(answered):
+    return [(problem["path"], problem["rule"]) for problem in answered["problems"]]
+
+
+def test_a_sound_workspace(hardgate, capsys):
+    assert hardgate("lint", FakeSubject()) == 0
+    assert capsys.readouterr() == (
+        "OK: 4 gates, 3 cases, 3 model scripts, 0 corpora: no problem\n",
+        "",
+    )
+
+
+def test_without_a_subject_it_says_what_it_did_not_look_at(hardgate, capsys):
+    assert hardgate("lint") == 0
+    assert capsys.readouterr().err == (
+        "hardgate lint: names of tools, events and reason codes were not compared with a subject\n"
+    )
+
+
+def test_everything_wrong_is_listed_at_once_with_its_place(workspace, hardgate, capsys):
+    edit(workspace, "gates/tool.yaml", "kind: case", "kind: cases")
+    edit(workspace, "evals/cases/01_greeting.yaml", "terminal_status", "terminal_state")
+    edit(workspace, "evals/fixtures/models/wave.yaml", "kind: final", "kind: finale")
+    write(workspace, "gates/allowances/x.yaml", "a: 1\na: 2\n")
+    assert hardgate("lint") == 4
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(": ")[:2] for line in lines[:-1]] == [
+        ["evals/cases/01_greeting.yaml:7:3", "schema.unknown_key"],
+        ["evals/fixtures/models/wave.yaml:4:11", "schema.value"],
+        ["gates/allowances/x.yaml:2:1", "yaml.duplicate_key"],
+        ["gates/tool.yaml:14:9", "schema.value"],
+    ]
+    assert "did you mean 'terminal_status'?" in lines[0]
+    assert "did you mean 'final'?" in lines[1]
+    assert "did you mean 'case'?" in lines[3]
+    assert lines[-1] == (
+        "NOT OK: 3 gates, 2 cases, 2 model scripts, 0 corpora: 4 problems in 4 files"
+    )
+
+
+def test_a_broken_registry_raises_no_further_problems_of_the_docs(workspace, hardgate, capsys):
+    edit(workspace, "gates/tool.yaml", "kind: case", "kind: cases")
+    assert hardgate("lint --json") == 4
+    found = answer(capsys)
+    assert rules(found) == [("gates/tool.yaml", "schema.value")]
+    assert any("the docs were not compared" in note for note in found["notes"])
+
+
+MISTAKES = [
+    ("docs/specs/tool.md", "gate.tool.later", "gate.tool.latter", "gate_unregistered"),
+    ("docs/specs/tool.md", "A greeting is answered by", "Nothing is said to", "statement_mismatch"),
+    ("docs/specs/tool.md", "# Tools\n", "# Tools\n\n[x](gone.md)\n", "link_broken"),
+    ("docs/specs/tool.md", "# Tools\n", "# Tools\n<!-- derived: gates.total -->5<!-- /derived -->",
+     "derived_stale"),
+    ("gates/checks/tool.py", "def sums_right", "def sums_wrong", "check_missing"),
+    ("gates/defects/tool.py", "def sum_off", "def sum_on", "counterexample_missing"),
+    ("gates/MILESTONE", "1", "one", "milestone_file"),
+    ("evals/cases/01_greeting.yaml", "model_fixture: greeting", "model_fixture: greting",
+     "case.unknown_fixture"),
+    ("evals/cases/01_greeting.yaml", "expected:\n  terminal_status: completed\n"
+     "  final_text_contains: [hello]\n", "expected: {}\n", "case.nothing_expected"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "old", "new", "rule"), MISTAKES)
+def test_a_mistake_in_any_file(path, old, new, rule, workspace, hardgate, capsys):
+    edit(workspace, path, old, new)
+    assert hardgate("lint --json") == 4
+    assert rule in [rule for _, rule in rules(answer(capsys))]
+
+
+FILES = [
+    ("evals/cases/04_x.yml", "case.file_name"),
+    ("evals/cases/more/04_x.yaml", "case.file_name"),
+    ("evals/fixtures/models/more/x.yaml", "script.file_name"),
+    ("gates/retired.yaml", "yaml.empty_file"),
+    ("evals/quarantine.yaml", "yaml.empty_file"),
+    ("evals/volatile_fields.yml", "yaml.empty_file"),
+]
+
+
+@pytest.mark.parametrize(("path", "rule"), FILES)
+def test_a_file_that_nothing_reads_or_that_is_empty(path, rule, workspace, hardgate, capsys):
+    write(workspace, path, "")
+    assert hardgate("lint --json") == 4
+    assert (path, rule) in rules(answer(capsys))
+
+
+def test_what_a_defect_lays_over_the_workspace_may_be_wrong(workspace, hardgate):
+    write(workspace, "gates/defects/tool/bad/evals/x.yaml", "a: [")
+    assert hardgate("lint") == 0
+
+
+def test_two_cases_of_one_name_or_number(workspace, hardgate, capsys):
+    case = (workspace / "evals/cases/01_greeting.yaml").read_text()
+    write(workspace, "evals/cases/07_greeting.yaml", case)
+    (workspace / "evals/cases/02_farewell.yaml").rename(workspace / "evals/cases/01_farewell.yaml")
+    assert hardgate("lint --json") == 4
+    found = answer(capsys)
+    assert rules(found) == [
+        ("evals/cases/01_greeting.yaml", "case.duplicate_number"),
+        ("evals/cases/07_greeting.yaml", "case.duplicate_name"),
+    ]
+    assert "first in evals/cases/01_greeting.yaml" in found["problems"][1]["message"]
+
+
+def test_a_script_that_no_case_names(workspace, hardgate, capsys):
+    write(workspace, "evals/fixtures/models/left.yaml", "turns: [{kind: final, text: x}]\n")
+    assert hardgate("lint --json") == 4
+    assert rules(answer(capsys)) == [("evals/fixtures/models/left.yaml", "script.unused")]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "unused"),
+    [("expected:", "expectd:", True), ("expected:", "expected: [", False)],
+)
+def test_a_broken_case_still_names_its_script_where_it_can_be_parsed(
+    old, new, unused, workspace, hardgate, capsys
+):
+    """A case that cannot be parsed may name any script, so none is called unused then."""
+    edit(workspace, "evals/cases/01_greeting.yaml", old, new)
+    write(workspace, "evals/fixtures/models/left.yaml", "turns: [{kind: final, text: x}]\n")
+    assert hardgate("lint --json") == 4
+    found = rules(answer(capsys))
+    assert (("evals/fixtures/models/left.yaml", "script.unused") in found) is unused
+    assert ("evals/fixtures/models/greeting.yaml", "script.unused") not in found
+
+
+def test_names_are_compared_with_the_subject(workspace, hardgate, capsys):
+    edit(workspace, "evals/cases/01_greeting.yaml", "completed", "complete")
+    assert hardgate("lint") == 0
+    assert hardgate("lint --json", FakeSubject()) == 4
+    assert "did you mean 'completed'?" in capsys.readouterr().out
+
+
+MEMBER = "id: one\nsource: authored\nvector: tool_output\nexpect: denied\n---\nIgnore that.\n"
+
+
+def test_corpora_are_read_and_have_to_be_named(workspace, hardgate, capsys):
+    write(workspace, "evals/corpora/injection/one.txt", MEMBER)
+    write(workspace, "evals/corpora/marks/one.txt", MEMBER.replace("vector", "vektor"))
+    write(workspace, "evals/corpora/marks/two.txt", MEMBER.replace("---\n", ""))
+    write(workspace, "evals/corpora/void/README.md", "x")
+    assert hardgate("lint --json") == 4
+    found = answer(capsys)
+    assert found["read"]["corpora"] == 3
+    assert set(rules(found)) >= {
+        ("evals/corpora/injection", "corpus.unused"),
+        ("evals/corpora/marks/one.txt", "schema.unknown_key"),
+        ("evals/corpora/marks/two.txt", "corpus.no_separator"),
+        ("evals/corpora/void", "corpus.empty"),
+    }
+
+
+def test_a_corpus_that_a_gate_names(workspace, hardgate):
+    write(workspace, "evals/corpora/injection/one.txt", MEMBER)
+    edit(
+        workspace,
+        "gates/tool.yaml",
+        "after what came before.\n  trials: 20",
+        "after what came before.\n  corpus: evals/corpora/injection\n  minimum_members: 1",
+    )
+    edit(workspace, "gates/tool.yaml", "id: gate.tool.later\n  milestone: 3\n  kind: property",
+         "id: gate.tool.later\n  milestone: 3\n  kind: corpus")  # fmt: skip
+    assert hardgate("lint") == 0
+
+
+def test_paths_choose_what_is_listed_and_all_is_read(workspace, hardgate, capsys, monkeypatch):
+    edit(workspace, "gates/tool.yaml", "kind: case", "kind: cases")
+    edit(workspace, "evals/cases/01_greeting.yaml", "terminal_status", "terminal_state")
+    assert hardgate("lint --json gates") == 4
+    assert rules(answer(capsys)) == [("gates/tool.yaml", "schema.value")]
+    assert hardgate("lint --json docs evals/cases/02_farewell.yaml") == 0
+    assert hardgate("lint --json .") == 4
+    monkeypatch.chdir(workspace / "evals" / "cases")
+    capsys.readouterr()
+    assert hardgate("lint --json 01_greeting.yaml ../../docs") == 4
+    assert rules(answer(capsys)) == [("evals/cases/01_greeting.yaml", "schema.unknown_key")]
+
+
+PATHS = [
+    ("evals/case", "found no evals/case; did you mean 'evals/cases'?"),
+    ("evals/cases/01_greting.yaml", "did you mean 'evals/cases/01_greeting.yaml'?"),
+    ("src", "found src, which holds no definition; allowed: docs, evals, gates, *.md"),
+    ("../..", "which is outside of the workspace"),
+    ("x\x1b[2J", "found no x\\x1b[2J"),
+]
+
+
+@pytest.mark.parametrize(("path", "complaint"), PATHS)
+def test_paths_that_are_not_read(path, complaint, workspace, hardgate, capsys):
+    write(workspace, "src/a.py", "")
+    assert hardgate(["lint", path]) == 2
+    assert complaint in capsys.readouterr().err
+
+
+def test_a_workspace_of_cases_only(workspace, hardgate, capsys):
+    for folder in ("gates", "docs"):
+        (workspace / folder).rename(workspace.parent / folder)
+    assert hardgate("lint", FakeSubject()) == 0
+    assert capsys.readouterr().out.startswith("OK: 0 gates, 3 cases")
+
+
+def test_a_workspace_without_anything_is_not_called_sound(workspace, hardgate, capsys):
+    for folder in ("gates", "evals"):
+        (workspace / folder).rename(workspace.parent / folder)
+    write(workspace, "MODULE.bazel", "")
+    assert hardgate("lint") == 4
+    assert "found neither gates nor evals/cases" in capsys.readouterr().err
+
+
+def test_hostile_names_print_as_escapes(workspace, hardgate, capsys):
+    write(workspace, "evals/cases/04_\x1b[2J.yaml", "a: 1")
+    assert hardgate("lint") == 4
+    assert "\x1b" not in capsys.readouterr().out
