@@ -85,15 +85,15 @@ def _archive_aspect(target, ctx):
     package = target.label.package
     roots = [
         package if entry == "." else "/".join([part for part in [package, entry] if part])
-        for entry in ctx.rule.attr.imports
+        for entry in getattr(ctx.rule.attr, "imports", [])
     ]
     sources = [
         file
-        for source in ctx.rule.attr.srcs
+        for source in getattr(ctx.rule.attr, "srcs", [])
         for file in source[DefaultInfo].files.to_list()
         if file.extension == "py"
     ]
-    data = [entry[DefaultInfo].files for entry in ctx.rule.attr.data]
+    data = [entry[DefaultInfo].files for entry in getattr(ctx.rule.attr, "data", [])]
     return [_ArchiveInfo(
         archive = _write_archive(ctx, target.label.name, below, ctx.file._compiler, sources, roots),
         import_roots = depset(transitive = [info.import_roots for info in below]),
