@@ -137,6 +137,11 @@ def start_deployment(path: str, *, model: ModelProvider) -> Deployment:
     return Deployment(settings.mode, settings.identity.principals, runtime)
 
 
+def scripted_model(turns: Sequence[ScriptedTurn]) -> ScriptedModelProvider:
+    """A model that plays `turns` by the system's clock. `ValueError` for what cannot be played."""
+    return ScriptedModelProvider(turns, SystemClock())
+
+
 class PinnedRuntime(NamedTuple):
     """A runtime in which nothing is left to chance, with the parts that a driver looks at.
 
