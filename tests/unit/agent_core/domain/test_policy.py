@@ -125,7 +125,6 @@ def test_a_condition_that_does_not_hold_or_is_not_known_gives_otherwise(
         ("a\0b", False),
         ("x" * 256, False),
         ("ü" * 128, False),
-        ("/".join(["x" * 254] * 16) + "/" + "x" * 18, False),
         ("a\ud800", True),
     ],
 )
@@ -134,24 +133,21 @@ def test_paths_as_they_are_written(path, inside):
 
 
 def test_the_longest_path():
-    path = "/".join(["x" * 255] * 16)
-    assert len(path) == 4095
-    assert is_inside_workspace("y" + path[1:])
-    assert not is_inside_workspace(path + "/x")
+    path = "/".join(["x" * 255] * 15 + ["y" * 254, "z"])
+    assert len(path) == 4096
+    assert is_inside_workspace(path)
+    assert not is_inside_workspace(path + "z")
 
 
-@pytest.mark.parametrize("origin", TrustLevel)
 @pytest.mark.parametrize("side_effect", SideEffectClass)
-@pytest.mark.parametrize("effect", [ALLOW, APPROVAL, DENY])
-def test_an_untrusted_origin_needs_an_approval_where_others_would_be_allowed(
-    effect, side_effect, origin
-):
-    seen = decide(side_effect, rule_set(effect), origin_trust=origin)
-    raised = origin is TrustLevel.EXTERNAL_UNTRUSTED and side_effect not in EXEMPT
-    if effect is ALLOW and raised:
-        assert seen == (APPROVAL, "policy.trust.untrusted_origin")
-    else:
-        assert seen == (effect, f"policy.matrix.{side_effect}")
+def test_an_untrusted_origin_needs_an_approval_where_others_would_be_allowed(side_effect):
+    for effect, origin in product([ALLOW, APPROVAL, DENY], TrustLevel):
+        seen = decide(side_effect, rule_set(effect), origin_trust=origin)
+        raised = origin is TrustLevel.EXTERNAL_UNTRUSTED and side_effect not in EXEMPT
+        if effect is ALLOW and raised:
+            assert seen == (APPROVAL, "policy.trust.untrusted_origin")
+        else:
+            assert seen == (effect, f"policy.matrix.{side_effect}"), origin
 
 
 @pytest.mark.parametrize("origin", TrustLevel)
@@ -163,19 +159,16 @@ def test_the_profile_says_from_which_label_on(threshold, origin):
 
 
 @pytest.mark.parametrize("side_effect", SideEffectClass)
-@pytest.mark.parametrize("trust", TrustLevel)
-@pytest.mark.parametrize("private", [False, True])
-@pytest.mark.parametrize("effect", [ALLOW, APPROVAL, DENY])
-def test_the_interlock(effect, private, trust, side_effect):
+def test_the_interlock(side_effect):
     """Every row of its truth table: private, untrusted and outbound, and only all three."""
-    seen = decide(
-        side_effect, rule_set(effect, exempt=SideEffectClass), conversation=Labels(trust, private)
-    )
-    untrusted = trust in (TrustLevel.KNOWLEDGE, TrustLevel.EXTERNAL_UNTRUSTED)
-    if private and untrusted and side_effect in OUTBOUND and effect is not DENY:
-        assert seen == (DENY, "policy.trust.exfiltration_blocked")
-    else:
-        assert seen == (effect, f"policy.matrix.{side_effect}")
+    for effect, private, trust in product([ALLOW, APPROVAL, DENY], [False, True], TrustLevel):
+        rules = rule_set(effect, exempt=SideEffectClass)
+        seen = decide(side_effect, rules, conversation=Labels(trust, private))
+        untrusted = trust in (TrustLevel.KNOWLEDGE, TrustLevel.EXTERNAL_UNTRUSTED)
+        if private and untrusted and side_effect in OUTBOUND and effect is not DENY:
+            assert seen == (DENY, "policy.trust.exfiltration_blocked"), trust
+        else:
+            assert seen == (effect, f"policy.matrix.{side_effect}"), (private, trust)
 
 
 def test_the_interlock_looks_at_the_conversation_and_not_at_the_origin():
