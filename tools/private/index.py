@@ -17,6 +17,7 @@ KINDS = ("case", "corpus", "property", "structural")
 WORD = re.compile(r"[a-z][a-z0-9_]*")
 GATE_ID = re.compile(r"gate\.[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*")
 LABEL = re.compile(r"(?:@@?[A-Za-z0-9._+~-]*)?//([A-Za-z0-9._/+~-]*)(?::([A-Za-z0-9._/+=,@~-]+))?")
+FOLDER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(?:/[A-Za-z0-9_][A-Za-z0-9_.-]*)*")
 LARGEST_MILESTONE = 99
 ONE_NAME = "a lowercase letter, then lowercase letters, digits and underscores"
 
@@ -53,6 +54,16 @@ def source_faults(sources):
         if not is_label(label) or label in sources[:number]:
             message = "found {}; allowed: a Bazel label such as //src:sources, each one once"
             yield ("sources", number), "label_malformed", message.format(shown(label))
+
+
+def corpus_faults(corpus, folder):
+    """Yields what is wrong with the folder of a corpus; all corpora are in `folder`."""
+    from hardgate.documents.wording import shown
+
+    inside = isinstance(corpus, str) and corpus.startswith(folder)
+    if not inside or not FOLDER.fullmatch(corpus[len(folder) :]):
+        message = f"found corpus {shown(corpus)}; allowed: a folder such as {folder}name"
+        yield ("corpus",), "corpus_malformed", message
 
 
 def counterexample_faults(counterexamples, folder):
@@ -157,6 +168,8 @@ class Index:
             if not isinstance(entry.get(key), (str, type(None))):
                 message = f"found {shown(entry[key])}; allowed: a text"
                 yield (key,), "schema.type", message
+        if kind == "corpus":
+            yield from corpus_faults(entry.get("corpus"), self.evals_folder + "/corpora/")
         yield from source_faults(entry.get("sources", []))
         trees = f"{self.gates_folder}/defects/{area}/"
         yield from counterexample_faults(entry.get("counterexamples", []), trees)
@@ -234,9 +247,9 @@ class Index:
         return files
 
     def corpora(self):
-        """Returns the names of the corpora's folders."""
-        folder = self.root / self.evals_folder / "corpora"
-        return sorted(each.name for each in folder.glob("*") if SLUG.fullmatch(each.name))
+        """Returns the folders of members that gates read, below the folder of the cases."""
+        start = len(self.evals_folder) + 1
+        return sorted({gate["corpus"][start:] for gate in self.gates if gate["kind"] == "corpus"})
 
     def milestone(self):
         """Returns the repository's checked-in milestone."""

@@ -291,14 +291,17 @@ def hardgate_cases(name, index, main, deps):
     names = []
     for corpus in index.corpora:
         native.filegroup(
-            name = "corpora/{}.members".format(corpus),
-            srcs = native.glob(["corpora/{}/**".format(corpus)]),
+            name = corpus + ".members",
+            srcs = native.glob([corpus + "/**"], allow_empty = True),
+            # Read by the gates, whose package it may not know.
+            visibility = ["//{}:__pkg__".format(index.gates_package)],
         )
     for case in index.cases:
         target = "cases/" + case["name"]
         native.filegroup(
             name = target + ".files",
             srcs = case["files"],
+            visibility = ["//{}:__pkg__".format(index.gates_package)],
         )
         pending = ["pending"] if case["milestone"] > index.milestone else []
         gate_test(

@@ -11,7 +11,10 @@ _SPEC.loader.exec_module(count)
 
 
 def configured(label, **more):
-    return {"id": {"targetConfigured": {"label": label}}, "configured": {"testSize": "SMALL"}} | more
+    return {
+        "id": {"targetConfigured": {"label": label}},
+        "configured": {"testSize": "SMALL"},
+    } | more
 
 
 def completed(label, **more):

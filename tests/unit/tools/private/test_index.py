@@ -68,6 +68,13 @@ BAD_GATES = [
         "tree_malformed",
         "found '../../x'; allowed: gates/defects/demo/x",
     ),
+    (gate("kind: corpus", "kind"), 1, "corpus_malformed", "found corpus null; allowed: a folder"),
+    (
+        gate("kind: corpus", "kind") + "  corpus: evals/corpora/../x\n",
+        4,
+        "corpus_malformed",
+        "found corpus 'evals/corpora/../x'; allowed: a folder such as evals/corpora/name",
+    ),
     (SOUND + SOUND, 4, "id_duplicate", "first at gates/demo.yaml:1:3"),
     (SOUND + "\tx: 1\n", 4, "yaml.tab", "tab"),
     ("", 1, "yaml.empty_file", "empty"),
@@ -133,6 +140,15 @@ def test_a_case_reads_its_own_fixture_only(tmp_path: Path) -> None:
         ["cases/01.yaml", "fixtures/models/alpha.yaml"],
         ["cases/02.yaml"],
     ]
+
+
+def test_the_corpora_are_those_that_gates_read(tmp_path: Path) -> None:
+    entries = [
+        f"- id: gate.demo.{slug}\n  milestone: 0\n  kind: corpus\n  corpus: evals/corpora/{folder}\n"
+        for slug, folder in [("a", "notes"), ("b", "deep/er"), ("c", "notes")]
+    ]
+    index = index_of(tmp_path, {"gates/demo.yaml": "".join(entries) + SOUND})
+    assert index.corpora() == ["corpora/deep/er", "corpora/notes"]
 
 
 @pytest.mark.parametrize("content", [b"", b"one\n", b"-1\n", b"07\n", b"1 2\n", b"\xff\n"])
