@@ -144,7 +144,11 @@ def _case_test(index, name, entry, counterexample, attributes):
         deps = index.case_deps + ([":{}_defects".format(entry["area"])] if counterexample else []),
         entry = _entry_label(entry),
         main = index.case_main,
-        sources = _sources(entry, counterexample, ["//{}:cases/{}.files".format(index.evals_package, case)]),
+        sources = _sources(
+            entry,
+            counterexample,
+            ["//{}:cases/{}.files".format(index.evals_package, case)] + index.case_data,
+        ),
         **attributes
     )
 
@@ -200,9 +204,9 @@ def _gate(index, entry):
         names.append(twin)
     return names
 
-def _with_cases(index, case_main, case_deps):
+def _with_cases(index, case_main, case_deps, case_data):
     fields = {field: getattr(index, field) for field in _INDEX_FIELDS}
-    return struct(case_deps = case_deps, case_main = case_main, **fields)
+    return struct(case_data = case_data, case_deps = case_deps, case_main = case_main, **fields)
 
 _MAKERS = {
     "case": _case_test,
@@ -224,7 +228,7 @@ def _fault(index, entry):
         return "its check names the case '{}', which is not among {}/cases".format(name, index.evals_package)
     return None
 
-def hardgate_gates(name, index, check_deps = {}, case_main = None, case_deps = []):
+def hardgate_gates(name, index, check_deps = {}, case_main = None, case_deps = [], case_data = []):
     """Makes the targets of a workspace's gates; called once, in the BUILD file of the registry's folder.
 
     For each gate `<area>/<slug>` and `<area>/<slug>.counterexample.<name>`; the suites `m<N>` and `all`; `milestone` (the flag),
@@ -236,9 +240,10 @@ def hardgate_gates(name, index, check_deps = {}, case_main = None, case_deps = [
       check_deps: dict of lists of labels: the Python libraries that an area's checks import besides Hardgate.
       case_main: string, the Python module that runs one case, as in hardgate_cases; gates of kind case need it.
       case_deps: list of labels, the libraries that hold it.
+      case_data: list of labels, the files that every case reads, as in hardgate_cases.
     """
     _check_index(index, "hardgate_gates")
-    index = _with_cases(index, case_main, case_deps)
+    index = _with_cases(index, case_main, case_deps, case_data)
     if native.package_name() != index.gates_package:
         fail("hardgate_gates belongs in {}/BUILD.bazel, the folder that gates.declare names; found {}".format(
             index.gates_package,
@@ -273,7 +278,7 @@ def hardgate_gates(name, index, check_deps = {}, case_main = None, case_deps = [
         main = "hardgate.report",
     )
 
-def hardgate_cases(name, index, main, deps):
+def hardgate_cases(name, index, main, deps, data = []):
     """Makes the target `cases/<name>` of each case; called once, in the BUILD file of the cases' folder.
 
     Args:
@@ -281,6 +286,7 @@ def hardgate_cases(name, index, main, deps):
       index: INDEX, loaded from the index.bzl of the repository that gates.declare makes.
       main: string, the Python module that runs one case against the workspace's subject.
       deps: list of labels, the libraries that hold it.
+      data: list of labels, the files that every case reads besides its own, such as policy profiles.
     """
     _check_index(index, "hardgate_cases")
     if native.package_name() != index.evals_package:
@@ -316,7 +322,7 @@ def hardgate_cases(name, index, main, deps):
                 "--repeat",
                 "bazel test //{}:{}".format(index.evals_package, target),
             ],
-            data = case["files"],
+            data = case["files"] + data,
             deps = deps,
             main = main,
             size = "small",
