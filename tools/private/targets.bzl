@@ -9,6 +9,7 @@ load(":structural.bzl", "gate_entry", "gate_test", "gate_verdict")
 _VERDICT_TEST = Label("//src:hardgate_verdict_test")
 _CHECKING = Label("//src:hardgate_checking")
 _STRUCTURAL = Label("//src:hardgate_structural")
+_HYPOTHESIS = Label("@hardgate_pypi//hypothesis")
 _REPORT = Label("//src:hardgate_report")
 
 _INDEX_FIELDS = ["cases", "corpora", "evals_package", "gates", "gates_package", "invalid", "milestone"]
@@ -50,15 +51,21 @@ def _refused(name, fault, id, kind = "structural", milestone = 0, **attributes):
     )
 
 def _area_libraries(areas, check_deps):
-    """The checks and defects of each area as libraries, and the two programs that run them."""
+    """The checks and defects of each area as libraries, and the two programs that run them.
+
+    Args:
+      areas: dict of lists of strings: the kinds of each area's gates.
+      check_deps: dict of lists of labels, as in hardgate_gates.
+    """
     for area in check_deps:
         if area not in areas:
             fail("check_deps names the area '{}', which has no gates; found areas: {}".format(
                 area,
                 ", ".join(sorted(areas)),
             ))
-    for area in areas:
-        deps = check_deps.get(area, [])
+    for area, kinds in areas.items():
+        # All kinds of an area share its module, which imports what its properties are made of.
+        deps = check_deps.get(area, []) + ([_HYPOTHESIS] if "property" in kinds else [])
         for noun in ["checks", "defects"]:
             py_library(
                 name = "{}_{}".format(area, noun),
@@ -253,7 +260,9 @@ def hardgate_gates(name, index, check_deps = {}, case_main = None, case_deps = [
     for entry in index.gates + index.cases:
         milestones[entry["milestone"]] = True
     milestone_settings("milestone", index.milestone, sorted(milestones))
-    areas = {entry["area"]: True for entry in index.gates}
+    areas = {}
+    for entry in index.gates:
+        areas.setdefault(entry["area"], []).append(entry["kind"])
     _area_libraries(areas, check_deps)
     by_milestone = {}
     for entry in index.gates:

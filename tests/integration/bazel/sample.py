@@ -59,6 +59,63 @@ EVEN = ACTIVE.format(
     defect="made_odd",
     rule="odd",
 )
+TURNED = """
+- id: gate.notes.turned
+  milestone: 0
+  kind: property
+  spec: docs/specs/notes.md#hard-gates
+  statement: A text that is turned twice is the text itself.
+  check: gates/checks/notes.py::turned
+  trials: 20
+  counterexamples:
+    - {name: cut, reason: not_restored}
+"""
+KIND = """
+- id: gate.notes.kind
+  milestone: 0
+  kind: corpus
+  spec: docs/specs/notes.md#hard-gates
+  statement: No note of the corpus is rude.
+  check: gates/checks/notes.py::kind
+  corpus: evals/corpora/notes
+  minimum_members: 2
+  counterexamples:
+    - {name: rude, reason: rude_note}
+"""
+NOTES_CHECKS = '''
+from hypothesis import strategies
+
+import texts.turn
+from hardgate.kinds.checking import require
+
+
+def turned(context):
+    """Turning is its own inverse."""
+
+    def restored(text):
+        require(texts.turn.turn(texts.turn.turn(text)) == text, "not_restored", "not the same")
+
+    context.for_all(restored, text=strategies.text(min_size=2))
+
+
+def kind(context):
+    """No member says the word."""
+    context.for_each(lambda member: require("rude" not in member.body, "rude_note", member.id))
+'''
+NOTES_DEFECTS = '''
+import texts.turn
+
+
+def cut(bench):
+    """Loses the first character."""
+    bench.replace(texts.turn, "turn", lambda original: lambda text: original(text)[1:])
+
+
+def rude(bench):
+    """Makes one note rude."""
+    bench.tree.edit("evals/corpora/notes/first.txt", "Good morning", "A rude morning")
+'''
+MEMBER = "id: {name}\nsource: written for this test\nvector: note\nexpect: kindness\n---\n{body}\n"
 LATER = ENTRY.format(area="words", slug="later", milestone=2, statement="Holds some day.")
 CASE = "name: {name}\nmilestone: {milestone}\nmodel_fixture: {fixture}\n"
 # The least that runs a case: it shows what it was given, and fails where the fixture says so.
@@ -78,10 +135,14 @@ load("@rules_python//python:defs.bzl", "py_library")
 load("@hardgate//tools:defs.bzl", "hardgate_cases", "hardgate_gates")
 """
 FILES = {
-    "gates/BUILD.bazel": TOP + 'hardgate_gates(name = "gates", index = INDEX)\n',
+    "gates/BUILD.bazel": TOP
+    + 'hardgate_gates(name = "gates", index = INDEX, check_deps = {"notes": ["//texts:turn"]})\n',
     "gates/MILESTONE": "0\n",
     "gates/words.yaml": QUIET + LATER,
     "gates/numbers.yaml": SMALL + EVEN,
+    "gates/notes.yaml": TURNED + KIND,
+    "gates/checks/notes.py": NOTES_CHECKS,
+    "gates/defects/notes.py": NOTES_DEFECTS,
     "gates/checks/words.py": CHECK.format(name="quiet", rule="shouting", refused="line.isupper()"),
     "gates/checks/numbers.py": CHECK.format(
         name="small", rule="too_large", refused="int(line) > 99"
@@ -90,7 +151,10 @@ FILES = {
     "gates/defects/words.py": DEFECT.format(name="shouted", file="words", old="one", new="ONE"),
     "gates/defects/numbers.py": DEFECT.format(name="grown", file="numbers", old="10", new="1000")
     + DEFECT.format(name="made_odd", file="numbers", old="10", new="11"),
-    "texts/BUILD.bazel": "".join(
+    "texts/turn.py": "def turn(text):\n    return text[::-1]\n",
+    "texts/BUILD.bazel": 'load("@rules_python//python:defs.bzl", "py_library")\n'
+    'py_library(name = "turn", srcs = ["turn.py"], visibility = ["//visibility:public"])\n'
+    + "".join(
         f'filegroup(name = "{name}", srcs = ["{name}.txt"], visibility = ["//visibility:public"])\n'
         for name in ("words", "numbers")
     ),
@@ -103,12 +167,17 @@ FILES = {
     "evals/cases/01_first.yaml": CASE.format(name="first", milestone=0, fixture="alpha"),
     "evals/cases/02_second.yaml": CASE.format(name="second", milestone=0, fixture="beta"),
     "evals/cases/03_third.yaml": CASE.format(name="third", milestone=1, fixture="beta"),
+    "evals/corpora/notes/first.txt": MEMBER.format(name="first", body="Good morning to you all."),
+    "evals/corpora/notes/second.txt": MEMBER.format(name="second", body="See you at the lake."),
     "evals/fixtures/models/alpha.yaml": "turns: []\n",
     "evals/fixtures/models/beta.yaml": "turns: []\n",
 }
 SMALL_GATE = {"//gates:numbers/small", "//gates:numbers/small.counterexample.grown"}
 EVEN_GATE = {"//gates:numbers/even", "//gates:numbers/even.counterexample.made_odd"}
 QUIET_GATE = {"//gates:words/quiet", "//gates:words/quiet.counterexample.shouted"}
+TURNED_GATE = {"//gates:notes/turned", "//gates:notes/turned.counterexample.cut"}
+KIND_GATE = {"//gates:notes/kind", "//gates:notes/kind.counterexample.rude"}
 CASES = {"//evals:cases/first", "//evals:cases/second"}
 PENDING = {"//gates:words/later", "//evals:cases/third"}
-ACTIVE_TARGETS = SMALL_GATE | EVEN_GATE | QUIET_GATE | CASES
+STRUCTURAL = SMALL_GATE | EVEN_GATE | QUIET_GATE
+ACTIVE_TARGETS = STRUCTURAL | TURNED_GATE | KIND_GATE | CASES

@@ -18,10 +18,14 @@ from tests.integration.bazel.sample import (
     EVEN,
     EVEN_GATE,
     FILES,
+    KIND_GATE,
+    MEMBER,
     PENDING,
     QUIET_GATE,
     SMALL,
     SMALL_GATE,
+    STRUCTURAL,
+    TURNED_GATE,
 )
 
 ALL_TESTS = "tests(//gates/... + //evals/...)"
@@ -73,7 +77,7 @@ def test_each_gate_twin_and_case_is_a_test_that_passes(first: Done) -> None:
     assert first.statuses == passed | dict.fromkeys(PENDING, "SKIPPED")
     assert first.code == 0
     assert first.tests_run() == ACTIVE_TARGETS
-    assert checked(first) == verdicts(SMALL_GATE | EVEN_GATE | QUIET_GATE)
+    assert checked(first) == verdicts(STRUCTURAL)
 
 
 def test_pending_is_printed_as_skipped(first: Done) -> None:
@@ -110,6 +114,20 @@ def test_a_case_is_given_its_own_files_only(first: Done) -> None:
             {"//evals:cases/second"},
             set(),
             id="case",
+        ),
+        pytest.param(
+            "evals/corpora/notes/second.txt",
+            MEMBER.format(name="second", body="See you at the river."),
+            KIND_GATE,
+            set(),
+            id="member",
+        ),
+        pytest.param(
+            "texts/turn.py",
+            "def turn(text):\n    return ''.join(reversed(text))\n",
+            TURNED_GATE | KIND_GATE,  # one library holds the checks of an area
+            set(),
+            id="code under a property",
         ),
         pytest.param(
             "texts/words.txt", "one\ntwo\nthree\n", QUIET_GATE, verdicts(QUIET_GATE), id="source"
@@ -328,6 +346,13 @@ def test_the_documented_example_gives_the_same_targets(bazel: NestedBazel, first
             stack.enter_context(changed(bazel, path, block + more))
         seen = set(bazel.run("query", ALL_TESTS).lines)
     assert seen == first.statuses.keys()
+
+
+def test_a_corpus_that_shrinks_fails_its_gate(bazel: NestedBazel) -> None:
+    with changed(bazel, "evals/corpora/notes/second.txt", None):
+        done = bazel.build("test", "//gates/...")
+    assert done.statuses["//gates:notes/kind"] == "FAILED"
+    assert "too_few_members" in done.logs["//gates:notes/kind"]
 
 
 def test_the_inventory_carries_the_entries_unchanged(bazel: NestedBazel) -> None:

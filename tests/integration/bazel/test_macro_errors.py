@@ -54,7 +54,7 @@ MISUSES = [
         LOAD.format("hardgate_gates")
         + 'load(":old.bzl", "OLD")\nhardgate_gates(name = "gates", index = OLD)',
         "hardgate_gates needs index = INDEX, loaded from the index.bzl of the repository that "
-        "gates.declare names; found a struct without evals_package, invalid",
+        "gates.declare names; found a struct without corpora, evals_package, invalid",
     ),
     Misuse(
         "no_case_index",
