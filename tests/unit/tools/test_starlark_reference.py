@@ -121,6 +121,7 @@ def documented() -> dict[str, Attributes]:
         if rows:
             title = section.partition("\n")[0].strip()
             found[title] = {name: default.strip("`") for name, default in rows}
+            assert len(found[title]) == len(rows), f"{title} documents an attribute twice"
     return found
 
 
