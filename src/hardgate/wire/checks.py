@@ -44,7 +44,7 @@ def answers_calls(
     """The results have to answer each outstanding call once and nothing else.
 
     They are looked for behind the message that holds the calls, or, where the agent left that
-    out, behind the last message of the assistant.
+    out, behind the last message of the assistant. Results of older calls are no concern here.
     """
     if not outstanding:
         return
@@ -53,7 +53,8 @@ def answers_calls(
     received = [result.call_id for message in messages[start:] for result in message.tool_results]
     counts = Counter(received)
     missing = [call_id for call_id in expected if not counts[call_id]]
-    unknown = [call_id for call_id in counts if call_id not in expected]
+    called = {call.call_id for message in messages for call in message.tool_calls}
+    unknown = [call_id for call_id in counts if call_id not in called.union(expected)]
     repeated = [call_id for call_id, count in counts.items() if count > 1]
     for rule, call_ids, sentence in (
         (RESULTS_MISSING, missing, "no tool result answers"),

@@ -167,7 +167,7 @@ def _call_body(call: ToolCall, arguments: str) -> dict[str, Any]:
 def _message(fields: Fields) -> Message:
     role = _ROLES.get(fields.choice("role", _ROLES), USER)
     calls = tuple(_calls(fields)) if role == ASSISTANT else ()
-    text, other = _content(fields, optional=bool(calls))
+    text, other = _content(fields, optional=role == ASSISTANT and bool(fields.raw("tool_calls")))
     if role == TOOL:
         result = ToolResult(fields.text("tool_call_id"), text)
         return Message(role, tool_results=(result,), other=other)
