@@ -9,9 +9,9 @@ from agent_core.adapters.in_memory.repositories import InMemoryCheckpointReposit
 from agent_core.domain.checkpoints import Checkpoint, CheckpointTrigger
 from agent_core.domain.context import ContextItem, ItemKind, ToolCall
 from agent_core.domain.errors import AlreadyExists
-from agent_core.domain.outcomes import OutcomeStatus, make_outcome
+from agent_core.domain.outcomes import make_outcome
 from agent_core.domain.runs import RunUsage
-from agent_core.domain.trust import TrustLevel
+from agent_core.domain.trust import Labels, TrustLevel
 
 IMPLEMENTATIONS = [InMemoryCheckpointRepository]
 
@@ -26,7 +26,8 @@ CHECKPOINT = Checkpoint(
             id="turn",
             kind=ItemKind.ASSISTANT_TURN,
             source="model",
-            trust=TrustLevel.USER,
+            labels=Labels(TrustLevel.USER, is_private=True),
+            nonce="nonce",
             text="",
             tool_calls=(ToolCall("call", "demo.tool", "{}", malformed=True),),
         ),
@@ -34,10 +35,10 @@ CHECKPOINT = Checkpoint(
             id="result",
             kind=ItemKind.TOOL_RESULT,
             source="demo.tool",
-            trust=TrustLevel.INTERNAL_TOOL,
+            labels=Labels(TrustLevel.INTERNAL_TOOL),
             text="content",
             call_id="call",
-            outcome=make_outcome(OutcomeStatus.SUCCEEDED, "demo.tool", "tool.succeeded"),
+            outcome=make_outcome("demo.tool", "tool.succeeded"),
         ),
     ),
     created_at=datetime(2026, 1, 1, tzinfo=UTC),

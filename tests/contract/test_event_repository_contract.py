@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from agent_core.adapters.in_memory.repositories import InMemoryEventRepository
-from agent_core.domain.errors import AlreadyExists
+from agent_core.domain.errors import AlreadyExists, InvalidEvent
 from agent_core.domain.events import ActorType, Event, EventType, NewEvent
 
 IMPLEMENTATIONS = [InMemoryEventRepository]
@@ -15,11 +15,11 @@ EVENT = NewEvent(
     id="event",
     session_id="session",
     run_id=None,
-    event_type=EventType.RUN_QUEUED,
+    event_type=EventType.SESSION_CREATED,
     payload_schema_version=1,
     actor_type=ActorType.RUNTIME,
     actor_id="agent_core",
-    payload={"text": "é", "list": [1, {"deep": None}], "float": 0.5},
+    payload={"tool_names": ["é", [1, {"deep": None}], 0.5]},
     created_at=datetime(2026, 1, 1, tzinfo=UTC),
 )
 
@@ -45,7 +45,7 @@ def numbered(*ids, session_id="session"):
 
 
 def test_an_event_is_read_as_it_was_appended(log):
-    other = EVENT._replace(id="other", run_id="run", event_type=EventType.RUN_COMPLETED)
+    other = EVENT._replace(id="other", run_id="run", event_type=EventType.RUN_QUEUED, payload={})
     appended = append(log, EVENT, other)
     assert appended == [
         Event(**EVENT._asdict(), sequence=1),
@@ -80,14 +80,32 @@ def test_an_id_is_used_once(log):
 @pytest.mark.parametrize("value", [{1, 2}, float("nan"), b"bytes", object()])
 def test_a_payload_is_json(log, value):
     with pytest.raises(ValueError):
-        append(log, EVENT._replace(payload={"value": value}))
+        append(log, EVENT._replace(payload={"tool_names": [value]}))
     assert read(log) == ()
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"event_type": "session.renamed"},
+        {"event_type": "tool.proposed", "payload": {}},
+        {"payload": {}},
+        {"payload": {"tool_names": [], "arguments": {}}},
+        {"payload": {"tool_names": "all"}},
+        {"event_type": EventType.RUN_QUEUED},
+    ],
+)
+def test_what_the_catalogue_does_not_have_is_not_appended(log, change):
+    with pytest.raises(InvalidEvent):
+        append(log, EVENT._replace(**change))
+    assert read(log) == ()
+    assert [event.sequence for event in append(log, EVENT)] == [1]
+
+
 def test_nobody_can_change_what_was_appended(log):
-    payload = {"list": [1]}
+    payload = {"tool_names": [1]}
     (returned,) = append(log, EVENT._replace(payload=payload))
-    payload["list"].append(2)
-    returned.payload["list"].append(3)
-    read(log)[0].payload["list"].append(4)
-    assert read(log)[0].payload == {"list": [1]}
+    payload["tool_names"].append(2)
+    returned.payload["tool_names"].append(3)
+    read(log)[0].payload["tool_names"].append(4)
+    assert read(log)[0].payload == {"tool_names": [1]}

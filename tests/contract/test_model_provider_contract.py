@@ -10,7 +10,7 @@ import pytest
 
 from agent_core.adapters.determinism.clocks import PinnedClock
 from agent_core.adapters.models.scripted import ScriptedModelProvider
-from agent_core.domain.context import ContextItem, ItemKind, ModelRequest
+from agent_core.domain.context import ContextItem, ItemKind, ModelRequest, ShownItem
 from agent_core.domain.model import (
     ModelErrorClass,
     ReasoningDelta,
@@ -21,7 +21,7 @@ from agent_core.domain.model import (
     ToolCallDelta,
 )
 from agent_core.domain.model_script import ErrorTurn, FinalTurn, ScriptedToolCall, ToolCallsTurn
-from agent_core.domain.trust import TrustLevel
+from agent_core.domain.trust import Labels, TrustLevel
 
 
 def scripted(turns):
@@ -30,8 +30,9 @@ def scripted(turns):
 
 IMPLEMENTATIONS = [pytest.param(scripted, id="ScriptedModelProvider")]
 
-ITEM = ContextItem("id", ItemKind.USER_MESSAGE, "somebody", TrustLevel.USER, "Hello")
-REQUEST = ModelRequest("run", 1, 1, (), (), (ITEM,), "")
+USER = Labels(TrustLevel.USER)
+ITEM = ContextItem("id", ItemKind.USER_MESSAGE, "somebody", USER, "Hello")
+REQUEST = ModelRequest("run", 1, 1, (), (), (ShownItem(ITEM, "Hello"),), "", USER)
 CALLS = (
     ScriptedToolCall("call_1", "math.calculate", '{"expression": "17 * 23 + 0 * 99999"}'),
     ScriptedToolCall("call_2", "math.calculate", "{bad"),

@@ -1,22 +1,23 @@
 """What every repository of tool invocations promises."""
 
 import asyncio
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from agent_core.adapters.in_memory.repositories import InMemoryToolInvocationRepository
 from agent_core.domain.errors import AlreadyExists, NotFound, StaleState
 from agent_core.domain.invocations import InvocationStatus, ToolInvocation
-from agent_core.domain.outcomes import OutcomeStatus, make_outcome
+from agent_core.domain.outcomes import make_outcome
 from agent_core.domain.tools import (
     IdempotencyClass,
     RiskLevel,
     SideEffectClass,
     ToolFailureKind,
     ToolResult,
+    ToolSource,
 )
-from agent_core.domain.trust import TrustLevel
+from agent_core.domain.trust import Labels, TrustLevel
 
 IMPLEMENTATIONS = [InMemoryToolInvocationRepository]
 
@@ -28,7 +29,7 @@ ROW = ToolInvocation(
     call_id="call",
     tool_name="demo.tool",
     arguments={"list": [1]},
-    origin_trust=TrustLevel.USER,
+    origin=Labels(TrustLevel.USER),
     status=InvocationStatus.AUTHORIZED,
     created_at=NOW,
     idempotency_key="key",
@@ -36,16 +37,19 @@ ROW = ToolInvocation(
 FULL = ROW._replace(
     status=InvocationStatus.SUCCEEDED,
     tool_version="1",
+    tool_source=ToolSource.BUILTIN,
     side_effect=SideEffectClass.NONE,
     risk=RiskLevel.LOW,
     idempotency=IdempotencyClass.READ_ONLY,
-    output_trust=TrustLevel.INTERNAL_TOOL,
     normalized_arguments_hash="ab",
     policy_version="policy@1",
-    outcome=make_outcome(OutcomeStatus.SUCCEEDED, "demo.tool", "tool.succeeded"),
+    outcome=make_outcome("demo.tool", "tool.succeeded"),
     failure_kind=ToolFailureKind.TIMEOUT,
     result=ToolResult({"list": [1]}, "content"),
+    result_labels=Labels(TrustLevel.INTERNAL_TOOL, is_private=True),
     output_bytes=7,
+    truncated=True,
+    parallel_group="group",
     started_at=NOW,
     completed_at=NOW,
 )
@@ -66,13 +70,18 @@ def find(repository, key="key"):
 
 
 def update(repository, row, expected):
-    asyncio.run(repository.update(row, expected=InvocationStatus(expected)))
+    return asyncio.run(repository.update(row, expected=InvocationStatus(expected)))
+
+
+def mark(repository, at=NOW, row_id="invocation"):
+    return asyncio.run(repository.mark_effect_sent(row_id, at))
 
 
 @pytest.mark.parametrize("row", [ROW, FULL])
 def test_an_invocation_is_read_as_it_was_stored(repository, row):
     add(repository, row)
     assert find(repository) == row
+    assert asyncio.run(repository.get("invocation")) == row
     assert find(repository, "other") is None
 
 
@@ -95,8 +104,8 @@ def test_the_invocations_of_a_run_come_by_id(repository):
 def test_an_update_replaces_an_invocation_in_the_expected_status(repository):
     add(repository, ROW)
     running = ROW._replace(status=InvocationStatus.RUNNING, started_at=NOW)
-    update(repository, running, "AUTHORIZED")
-    update(repository, FULL, "RUNNING")
+    assert update(repository, running, "AUTHORIZED") == running
+    assert update(repository, FULL, "RUNNING") == FULL
     assert find(repository) == FULL
 
 
@@ -124,6 +133,42 @@ def test_an_update_that_came_too_late_or_breaks_the_rules_writes_nothing(
 def test_an_unknown_invocation_is_not_found(repository):
     with pytest.raises(NotFound):
         update(repository, ROW._replace(status=InvocationStatus.RUNNING), "AUTHORIZED")
+    with pytest.raises(NotFound):
+        asyncio.run(repository.get("invocation"))
+    with pytest.raises(NotFound):
+        mark(repository)
+
+
+def test_the_first_watermark_stays(repository):
+    running = ROW._replace(status=InvocationStatus.RUNNING)
+    add(repository, running)
+    later = NOW + timedelta(seconds=1)
+    assert mark(repository, NOW) == NOW
+    assert find(repository) == running._replace(effect_sent_at=NOW)
+    assert mark(repository, later) == NOW
+    assert find(repository).effect_sent_at == NOW
+
+
+@pytest.mark.parametrize("written", [None, NOW + timedelta(seconds=1)])
+def test_an_update_does_not_touch_the_watermark(repository, written):
+    add(repository, ROW._replace(status=InvocationStatus.RUNNING))
+    mark(repository)
+    stored = update(repository, FULL._replace(effect_sent_at=written), "RUNNING")
+    assert stored == find(repository) == FULL._replace(effect_sent_at=NOW)
+
+
+def test_an_update_sets_no_watermark(repository):
+    add(repository, ROW._replace(status=InvocationStatus.RUNNING))
+    assert update(repository, FULL._replace(effect_sent_at=NOW), "RUNNING").effect_sent_at is None
+    assert find(repository).effect_sent_at is None
+
+
+@pytest.mark.parametrize("status", [one for one in InvocationStatus if one != "RUNNING"])
+def test_only_a_call_that_is_running_has_effects(repository, status):
+    add(repository, ROW._replace(status=status))
+    with pytest.raises(StaleState):
+        mark(repository)
+    assert find(repository).effect_sent_at is None
 
 
 def test_nobody_can_change_what_was_stored(repository):

@@ -12,7 +12,7 @@ from agent_core.domain.events import ActorType, EventType, NewEvent
 from agent_core.domain.invocations import InvocationStatus, ToolInvocation
 from agent_core.domain.runs import Run, RunLimits, RunStatus, RunUsage
 from agent_core.domain.sessions import Principal, Session
-from agent_core.domain.trust import TrustLevel
+from agent_core.domain.trust import Labels, TrustLevel
 
 
 def in_memory():
@@ -44,7 +44,7 @@ ROW = ToolInvocation(
     call_id="call",
     tool_name="demo.tool",
     arguments={},
-    origin_trust=TrustLevel.USER,
+    origin=Labels(TrustLevel.USER),
     status=InvocationStatus.AUTHORIZED,
     created_at=NOW,
     idempotency_key="key",
@@ -67,6 +67,7 @@ async def write_everything(unit):
     await unit.invocations.update(
         ROW._replace(status=InvocationStatus.RUNNING), expected=InvocationStatus.AUTHORIZED
     )
+    await unit.invocations.mark_effect_sent(ROW.id, NOW)
     await unit.checkpoints.add(CHECKPOINT)
 
 

@@ -6,6 +6,7 @@ from agent_core.application.context_builder import seed_transcript
 from agent_core.application.finalize import Finalizer
 from agent_core.application.journal import Journal
 from agent_core.application.run_loop import RunLoop
+from agent_core.domain import budgets
 from agent_core.domain.context import Transcript
 from agent_core.domain.events import EventType
 from agent_core.domain.runs import (
@@ -46,7 +47,7 @@ class RunExecutor:
         """
         run, session, transcript = await self._start(run_id)
         try:
-            outcome = await self._loop.run(run, session, transcript)
+            outcome = self._refused(run) or await self._loop.run(run, session, transcript)
         except Exception as error:
             await self._finalizer.finalize(run_id, await self._broken(run_id, error))
             raise
@@ -61,6 +62,15 @@ class RunExecutor:
             session = await unit.sessions.get(run.session_id)
             events = await unit.events.list_for_session(run.session_id)
         return run, session, seed_transcript(events)
+
+    def _refused(self, run: Run) -> RunOutcome | None:
+        """The outcome of a run whose limits admit nothing at all."""
+        now = self._clock.now()
+        passed = budgets.admission(run, now)
+        if passed is None:
+            return None
+        failure = RunFailure(passed.reason, None, run.step_count, now, limit=passed)
+        return RunOutcome(OutcomeKind.FAILED, failure)
 
     async def _broken(self, run_id: str, error: Exception) -> RunOutcome:
         async with self._units() as unit:

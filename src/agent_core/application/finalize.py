@@ -44,8 +44,14 @@ def _payload(run: Run) -> JsonObject:
         "model_call_count": run.usage.model_calls,
         "tool_call_count": run.usage.tool_calls,
     }
-    if run.failure is not None:
-        payload["reason"] = run.failure.reason
-        payload["error_class"] = run.failure.error_class
-        payload["step_number"] = run.failure.step_number
+    failure = run.failure
+    if failure is not None:
+        described: JsonObject = {
+            "reason": failure.reason,
+            "error_class": failure.error_class,
+            "step_number": failure.step_number,
+            "attempt_number": failure.attempt_number,
+            "limit": None if failure.limit is None else dict(failure.limit._asdict()),
+        }
+        payload |= {name: value for name, value in described.items() if value is not None}
     return payload

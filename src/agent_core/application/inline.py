@@ -12,12 +12,14 @@ def run_inline(coroutine: Coroutine[Any, Any, Result]) -> Result:
     """Run `coroutine` at once and return its result.
 
     For compositions in which nothing waits for the outside: records in memory, a pinned clock, a
-    scripted model. They need no scheduler, and importing asyncio would cost a short process a
-    third of its start-up. Raises `RuntimeError` if the coroutine does wait; run it under
-    `asyncio.run` then.
+    scripted model. They need no event loop, and importing asyncio would cost a short process a
+    third of its start-up. Where the coroutine gives way to others (`agent_core.domain.turns`) it
+    goes on at once, because there are none. Raises `RuntimeError` if the coroutine does wait; run
+    it under `asyncio.run` then.
     """
     try:
-        coroutine.send(None)
+        while coroutine.send(None) is None:
+            pass
     except StopIteration as finished:
         result: Result = finished.value
         return result

@@ -7,21 +7,28 @@ from datetime import datetime
 from agent_core.domain.canonical import (
     JsonObject,
     NotCanonical,
-    canonical_json,
     canonicalize,
     parse_json_object,
 )
 from agent_core.domain.context import ContextItem, ItemKind, ToolCall
 from agent_core.domain.invocations import InvocationStatus, ToolInvocation, idempotency_key
-from agent_core.domain.json_schema import conforms
 from agent_core.domain.outcomes import OutcomeStatus, make_outcome
+from agent_core.domain.registration import safe_tool_name
 from agent_core.domain.runs import Run
-from agent_core.domain.tools import ToolFailure, ToolFailureKind, ToolResult, ToolSpec
-from agent_core.domain.trust import TrustLevel
+from agent_core.domain.tools import ToolFailureKind, ToolResult, ToolSpec
+from agent_core.domain.trust import Labels
+
+_STATUSES = {
+    OutcomeStatus.SUCCEEDED: InvocationStatus.SUCCEEDED,
+    OutcomeStatus.FAILED: InvocationStatus.FAILED,
+    OutcomeStatus.UNAVAILABLE: InvocationStatus.FAILED,
+    OutcomeStatus.DENIED: InvocationStatus.DENIED,
+    OutcomeStatus.UNCERTAIN: InvocationStatus.UNCERTAIN,
+}
 
 
 def proposed(
-    invocation_id: str, run: Run, call: ToolCall, origin: TrustLevel, now: datetime
+    invocation_id: str, run: Run, call: ToolCall, origin: Labels, now: datetime
 ) -> ToolInvocation:
     """The row of a call that was just proposed.
 
@@ -43,7 +50,7 @@ def proposed(
         tool_name=call.name,
         arguments=arguments,
         normalized_arguments_hash=sha256,
-        origin_trust=origin,
+        origin=origin,
         status=InvocationStatus.PROPOSED,
         created_at=now,
     )
@@ -53,10 +60,10 @@ def resolved(row: ToolInvocation, spec: ToolSpec) -> ToolInvocation:
     """The row with a snapshot of what the tool declares."""
     return row._replace(
         tool_version=spec.version,
+        tool_source=spec.source,
         side_effect=spec.side_effect,
         risk=spec.risk,
         idempotency=spec.idempotency,
-        output_trust=spec.output_trust,
     )
 
 
@@ -64,45 +71,23 @@ def keyed(row: ToolInvocation) -> ToolInvocation:
     return row._replace(idempotency_key=idempotency_key(row))
 
 
-def succeeded(row: ToolInvocation, result: ToolResult, size: int, now: datetime) -> ToolInvocation:
-    row = _ended(row, OutcomeStatus.SUCCEEDED, "tool.succeeded", now)
-    return row._replace(result=result, output_bytes=size)
-
-
-def failed(row: ToolInvocation, failure: ToolFailure, now: datetime) -> ToolInvocation:
-    row = _ended(row, OutcomeStatus.FAILED, failure.reason_code, now)
-    return row._replace(failure_kind=failure.kind)
-
-
-def denied(row: ToolInvocation, reason_code: str, now: datetime) -> ToolInvocation:
-    return _ended(row, OutcomeStatus.DENIED, reason_code, now)
-
-
-def _ended(
-    row: ToolInvocation, status: OutcomeStatus, reason_code: str, now: datetime
+def succeeded(
+    row: ToolInvocation, result: ToolResult, labels: Labels, size: int, now: datetime
 ) -> ToolInvocation:
-    return row._replace(
-        status=InvocationStatus[status.name],
-        outcome=make_outcome(status, row.tool_name, reason_code),
-        completed_at=now,
+    """The row with its result. `size`: the bytes of the output before it was shortened."""
+    return ended(row, "tool.succeeded", now)._replace(
+        result=result, result_labels=labels, output_bytes=size
     )
 
 
-def checked_size(result: ToolResult, spec: ToolSpec) -> int:
-    """The bytes of content and output together.
-
-    Raises `ToolFailure` for a result that is not what the tool declares, and for one above its
-    bound.
-    """
-    if not isinstance(result, ToolResult) or not conforms(result.output, spec.output_schema):
-        raise ToolFailure(ToolFailureKind.OUTPUT_INVALID, "tool.output_invalid")
-    try:
-        size = len(result.content.encode()) + len(canonical_json(result.output).encode())
-    except UnicodeEncodeError:
-        raise ToolFailure(ToolFailureKind.OUTPUT_INVALID, "tool.output_invalid") from None
-    if size > spec.maximum_output_bytes:
-        raise ToolFailure(ToolFailureKind.OUTPUT_TOO_LARGE, "tool.output_too_large")
-    return size
+def ended(
+    row: ToolInvocation, reason_code: str, now: datetime, kind: ToolFailureKind | None = None
+) -> ToolInvocation:
+    """The row with the outcome of `reason_code`, and in the status that goes with it."""
+    outcome = make_outcome(safe_tool_name(row.tool_name), reason_code)
+    return row._replace(
+        status=_STATUSES[outcome.status], outcome=outcome, failure_kind=kind, completed_at=now
+    )
 
 
 def payload(row: ToolInvocation) -> JsonObject:
@@ -111,33 +96,45 @@ def payload(row: ToolInvocation) -> JsonObject:
         "invocation_id": row.id,
         "step_number": row.step_number,
         "call_id": row.call_id,
-        "tool_name": row.tool_name,
+        "tool_name": safe_tool_name(row.tool_name),
+        "origin_trust": row.origin.trust,
+        "parallel_group": row.parallel_group,
+        "tool_source": row.tool_source,
         "tool_version": row.tool_version or None,
+        "side_effect": row.side_effect,
         "idempotency_class": row.idempotency,
         "policy_version": row.policy_version,
     }
     if row.outcome is not None:
-        members["outcome_status"] = row.outcome.status
-        members["reason_code"] = row.outcome.reason_code
-        members["output_bytes"] = row.output_bytes
+        members |= {
+            "outcome_status": row.outcome.status,
+            "reason_code": row.outcome.reason_code,
+            "effect_sent": row.effect_sent_at is not None,
+            "output_bytes": row.output_bytes,
+            "truncated": row.truncated,
+        }
+    if row.result_labels is not None:
+        members["result_trust"] = row.result_labels.trust
+        members["result_private"] = row.result_labels.is_private
     if row.started_at is not None and row.completed_at is not None:
         duration = row.completed_at - row.started_at
         members["duration_ms"] = round(duration.total_seconds() * 1000)
     return {name: member for name, member in members.items() if member is not None}
 
 
-def rendered(row: ToolInvocation) -> ContextItem:
+def rendered(row: ToolInvocation, nonce: str) -> ContextItem:
     """What the model is shown of an ended call.
 
-    A result carries the label that its tool declares. An outcome without one is the runtime's
-    own words about the proposal, and carries the proposal's label.
+    A result carries its own labels. An outcome without one is the runtime's own words about the
+    proposal, and carries the proposal's labels.
     """
     return ContextItem(
         id=row.id,
         kind=ItemKind.TOOL_RESULT,
         source=row.tool_name,
-        trust=row.origin_trust if row.result is None else row.output_trust or row.origin_trust,
+        labels=row.result_labels or row.origin,
         text="" if row.result is None else row.result.content,
+        nonce=nonce,
         call_id=row.call_id,
         outcome=row.outcome,
     )

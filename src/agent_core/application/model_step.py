@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from agent_core.application.journal import Journal
-from agent_core.application.step_failed import StepFailed
-from agent_core.application.stream_assembler import assemble
-from agent_core.domain.canonical import JsonObject
+from agent_core.application.step_failed import StepFailed, raise_if_passed
+from agent_core.application.stream_assembler import TurnAssembler
+from agent_core.domain import budgets
+from agent_core.domain.canonical import JsonObject, JsonValue
 from agent_core.domain.context import ModelRequest
 from agent_core.domain.events import EventType
-from agent_core.domain.model import ModelError, ModelErrorClass, ModelTurn, ModelUsage
+from agent_core.domain.model import ModelError, ModelErrorClass, ModelTurn, ModelUsage, StreamFault
+from agent_core.domain.registration import safe_tool_name
 from agent_core.domain.runs import FailureReason, Run, RunStatus
 from agent_core.ports.determinism import Clock
 from agent_core.ports.models import ModelProvider
@@ -23,12 +25,19 @@ MAXIMUM_WAIT_SECONDS = 60.0
 
 
 class _FailedAttempt(NamedTuple):
-    error_class: str
-    detail: str
+    """`error_class`: None for a turn that is empty. `had_output`: something of the answer had
+    arrived, which is thrown away now."""
+
+    error_class: ModelErrorClass | None
     usage: ModelUsage
-    reason: FailureReason
-    is_retryable: bool
-    wait_seconds: float
+    had_output: bool = False
+    fault: StreamFault | None = None
+    retry_after_seconds: float | None = None
+
+    @property
+    def name(self) -> str:
+        """The class of the failure, for the record."""
+        return self.error_class or "empty_turn"
 
 
 class ModelStep:
@@ -46,120 +55,142 @@ class ModelStep:
         """The turn, and the run with the usage of every attempt.
 
         Raises `StepFailed` if a budget does not allow an attempt or its cost, if the provider
-        fails for good, and if the last attempt fails or gives neither text nor calls.
+        fails for good, if the deadline does not leave the time for another attempt, and if the
+        last attempt fails or gives neither text nor calls.
         """
         attempt_number = 0
         while True:
             attempt_number += 1
             request = request._replace(attempt_number=attempt_number)
             run = await self._start(run, request)
-            result = await self._attempt(request)
+            result = await self._attempt(run, request)
             run = await self._finish(run, request, result)
             if isinstance(result, ModelTurn):
                 return run, result
-            if not result.is_retryable or attempt_number == MAXIMUM_ATTEMPTS:
-                raise StepFailed(result.reason, request.step_number, result.error_class)
-            await self._clock.sleep(result.wait_seconds)
+            await self._wait(run, request, result)
 
     async def _start(self, run: Run, request: ModelRequest) -> Run:
+        """Charge the call before it is made, so that not even a crash makes it free."""
+        place = request.step_number, request.attempt_number
+        raise_if_passed(budgets.attempt(run, self._clock.now()), *place)
         usage = run.usage._replace(model_calls=run.usage.model_calls + 1)
-        if usage.exceeds(run.limits):
-            raise StepFailed(FailureReason.BUDGET_EXCEEDED, request.step_number)
         run = run._replace(usage=usage)
         async with self._units() as unit:
             await unit.runs.update(run, expected=RunStatus.RUNNING)
             await self._journal.record(
-                unit,
-                run,
-                EventType.MODEL_REQUEST_STARTED,
-                {
-                    **_place(request),
-                    "provider": self._provider.name,
-                    "prefix_sha256": request.prefix_sha256,
-                    "body_items": len(request.body),
-                },
+                unit, run, EventType.MODEL_REQUEST_STARTED, self._described(request)
             )
         return run
 
-    async def _attempt(self, request: ModelRequest) -> ModelTurn | _FailedAttempt:
+    async def _attempt(self, run: Run, request: ModelRequest) -> ModelTurn | _FailedAttempt:
+        assembler = TurnAssembler()
         try:
-            async with self._clock.timeout(ATTEMPT_TIMEOUT_SECONDS):
-                turn = await assemble(self._provider.stream(request))
+            async with self._clock.timeout(self._allowed_seconds(run)):
+                turn = await assembler.assemble(self._provider.stream(request))
         except TimeoutError:
-            return _failed(ModelError(ModelErrorClass.TIMEOUT), request.attempt_number)
+            usage = assembler.reported_usage
+            return _FailedAttempt(ModelErrorClass.TIMEOUT, usage, assembler.had_output)
         except ModelError as error:
-            return _failed(error, request.attempt_number)
-        if turn.is_empty:
-            return _empty(turn, request.attempt_number)
-        return turn
+            return _FailedAttempt(
+                error.error_class,
+                error.usage,
+                assembler.had_output,
+                error.fault,
+                error.retry_after_seconds,
+            )
+        return _FailedAttempt(None, turn.usage) if turn.is_empty else turn
+
+    def _allowed_seconds(self, run: Run) -> float:
+        """For one attempt: not beyond the deadline, either."""
+        deadline_seconds = run.limits.deadline_seconds
+        if deadline_seconds is None:
+            return ATTEMPT_TIMEOUT_SECONDS
+        left = deadline_seconds - budgets.seconds_used(run, self._clock.now())
+        return max(0.0, min(ATTEMPT_TIMEOUT_SECONDS, left))
 
     async def _finish(
         self, run: Run, request: ModelRequest, result: ModelTurn | _FailedAttempt
     ) -> Run:
-        usage = run.usage._replace(
-            input_tokens=run.usage.input_tokens + result.usage.input_tokens,
-            output_tokens=run.usage.output_tokens + result.usage.output_tokens,
-        )
-        run = run._replace(usage=usage)
-        completed = isinstance(result, ModelTurn)
+        """Charge what the attempt used and check the budgets in the same unit of work."""
+        run = budgets.charged(run, result.usage)
+        passed = budgets.recorded(run)
+        event_type, described = _ending(result)
         async with self._units() as unit:
             await unit.runs.update(run, expected=RunStatus.RUNNING)
             await self._journal.record(
-                unit,
-                run,
-                EventType.MODEL_RESPONSE_COMPLETED
-                if completed
-                else EventType.MODEL_RESPONSE_FAILED,
-                {
-                    **_place(request),
-                    "input_tokens": result.usage.input_tokens,
-                    "output_tokens": result.usage.output_tokens,
-                    **_described(result),
-                },
+                unit, run, event_type, {**_place(request), **_used(result.usage), **described}
             )
-        if usage.exceeds(run.limits):
-            raise StepFailed(FailureReason.BUDGET_EXCEEDED, request.step_number)
+        raise_if_passed(passed, request.step_number, request.attempt_number)
         return run
+
+    async def _wait(self, run: Run, request: ModelRequest, failed: _FailedAttempt) -> None:
+        """Until the next attempt. Raises `StepFailed` if there is none."""
+        place = request.step_number, request.attempt_number
+        wait_seconds = _wait_seconds(request.attempt_number, failed.retry_after_seconds)
+        if not _may_help(failed, request.attempt_number, wait_seconds):
+            step_number, attempt_number = place
+            raise StepFailed(_reason(failed), step_number, failed.name, attempt_number)
+        late = budgets.deadline(run, self._clock.now(), wait_seconds)
+        raise_if_passed(late, *place, failed.name)
+        await self._clock.sleep(wait_seconds)
+
+    def _described(self, request: ModelRequest) -> JsonObject:
+        return {
+            **_place(request),
+            "provider": self._provider.name,
+            "prefix_sha256": request.prefix_sha256,
+            "body_items": len(request.body),
+            "origin_trust": request.origin.trust,
+            "origin_private": request.origin.is_private,
+        }
 
 
 def _place(request: ModelRequest) -> JsonObject:
     return {"step_number": request.step_number, "attempt_number": request.attempt_number}
 
 
-def _described(result: ModelTurn | _FailedAttempt) -> JsonObject:
-    if isinstance(result, _FailedAttempt):
-        return {"error_class": result.error_class, "detail": result.detail}
+def _used(usage: ModelUsage) -> JsonObject:
     return {
-        "stop_reason": result.stop_reason,
-        "text": result.text,
-        "tool_calls": [{"call_id": c.call_id, "tool_name": c.name} for c in result.tool_calls],
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "cost_micros": usage.cost_micros,
     }
 
 
-def _failed(error: ModelError, attempt_number: int) -> _FailedAttempt:
-    may_help = error.error_class.is_retryable
-    wait_seconds = _wait_seconds(attempt_number, error.retry_after_seconds)
-    return _FailedAttempt(
-        error_class=error.error_class,
-        detail=error.detail,
-        usage=error.usage,
-        reason=FailureReason.MAX_ATTEMPTS_EXCEEDED
-        if may_help
-        else FailureReason.MODEL_PERMANENT_ERROR,
-        is_retryable=may_help and wait_seconds <= MAXIMUM_WAIT_SECONDS,
-        wait_seconds=wait_seconds,
+def _ending(result: ModelTurn | _FailedAttempt) -> tuple[EventType, JsonObject]:
+    if isinstance(result, ModelTurn):
+        calls: list[JsonValue] = [
+            {"call_id": call.call_id, "tool_name": safe_tool_name(call.name)}
+            for call in result.tool_calls
+        ]
+        return EventType.MODEL_RESPONSE_COMPLETED, {
+            "stop_reason": result.stop_reason,
+            "text": result.text,
+            "tool_calls": calls,
+        }
+    described: JsonObject = {"error_class": result.name, "had_output": result.had_output}
+    if result.fault is not None:
+        described["stream_fault"] = result.fault
+    if result.retry_after_seconds is not None:
+        described["retry_after_seconds"] = result.retry_after_seconds
+    return EventType.MODEL_RESPONSE_FAILED, described
+
+
+def _may_help(failed: _FailedAttempt, attempt_number: int, wait_seconds: float) -> bool:
+    """Whether to try again: never after a permanent failure, and not too often or too late."""
+    return (
+        (failed.error_class is None or failed.error_class.is_retryable)
+        and attempt_number < MAXIMUM_ATTEMPTS
+        and wait_seconds <= MAXIMUM_WAIT_SECONDS
     )
 
 
-def _empty(turn: ModelTurn, attempt_number: int) -> _FailedAttempt:
-    return _FailedAttempt(
-        error_class="empty_turn",
-        detail="neither text nor calls",
-        usage=turn.usage,
-        reason=FailureReason.EMPTY_MODEL_TURN,
-        is_retryable=True,
-        wait_seconds=_wait_seconds(attempt_number, None),
-    )
+def _reason(failed: _FailedAttempt) -> FailureReason:
+    if failed.error_class is None:
+        return FailureReason.EMPTY_MODEL_TURN
+    if failed.error_class.is_retryable:
+        return FailureReason.MAX_ATTEMPTS_EXCEEDED
+    return FailureReason.MODEL_PERMANENT_ERROR
 
 
 def _wait_seconds(attempt_number: int, retry_after_seconds: float | None) -> float:

@@ -1,16 +1,23 @@
 """The loop of a run: model, tools, model, … until there is an answer.
 
-Its state is the run's counters and the transcript, and every checkpoint holds both, so the loop
-goes on from any checkpoint as it does from the start.
+A step has eleven phases. Those that have a subject yet: 1 the budgets, 5 building the request, 6
+the attempts at a turn, 7 their usage, 8 a checkpoint, 9 the calls of the turn, 11 a checkpoint.
+Still without one: cancellation (a part of 1), 2 recall, 3 pressure and 4 compaction of the
+context, and 10 the working state.
+
+The state of the loop is the run's counters and the transcript, and every checkpoint holds both, so
+the loop goes on from any checkpoint as it does from the start.
 """
 
 from __future__ import annotations
 
-from agent_core.application.context_builder import build_request, origin_trust
+from agent_core.application.context_builder import build_request
 from agent_core.application.journal import Journal
 from agent_core.application.model_step import ModelStep
-from agent_core.application.step_failed import StepFailed
-from agent_core.application.tool_pipeline import ToolPipeline
+from agent_core.application.step_failed import StepFailed, raise_if_passed
+from agent_core.application.tool_batch import ToolBatch
+from agent_core.domain import budgets
+from agent_core.domain.breaker import Breaker
 from agent_core.domain.checkpoints import Checkpoint, CheckpointTrigger
 from agent_core.domain.context import (
     ContextItem,
@@ -20,14 +27,7 @@ from agent_core.domain.context import (
     pending_calls,
 )
 from agent_core.domain.events import EventType
-from agent_core.domain.runs import (
-    FailureReason,
-    OutcomeKind,
-    Run,
-    RunFailure,
-    RunOutcome,
-    RunStatus,
-)
+from agent_core.domain.runs import OutcomeKind, Run, RunOutcome, RunStatus
 from agent_core.domain.sessions import Session
 from agent_core.domain.tools import ToolSpec
 from agent_core.ports.determinism import Clock, IdFactory
@@ -47,7 +47,7 @@ class RunLoop:
         journal: Journal,
         registry: ToolRegistry,
         model_step: ModelStep,
-        pipeline: ToolPipeline,
+        batch: ToolBatch,
     ) -> None:
         self._units = units
         self._clock = clock
@@ -55,59 +55,75 @@ class RunLoop:
         self._journal = journal
         self._registry = registry
         self._model_step = model_step
-        self._pipeline = pipeline
+        self._batch = batch
 
     async def run(self, run: Run, session: Session, transcript: Transcript) -> RunOutcome:
         """Go on from `transcript` until the model has answered or the run cannot go on."""
         try:
+            breaker = await self._breaker(run, transcript)
             while (answer := _answer(transcript)) is None:
                 pending = pending_calls(transcript)
                 if pending:
-                    run, transcript = await self._tool_phase(run, session, transcript, pending)
+                    run, transcript = await self._tools(run, session, transcript, pending, breaker)
                 else:
-                    run, transcript = await self._model_phase(run, session, transcript)
+                    run, transcript = await self._turn(run, session, transcript)
         except StepFailed as failed:
-            return RunOutcome(
-                OutcomeKind.FAILED,
-                RunFailure(
-                    failed.reason, failed.error_class, failed.step_number, self._clock.now()
-                ),
-            )
+            return RunOutcome(OutcomeKind.FAILED, failed.failure(self._clock.now()))
         await self._publish(run, answer)
         return RunOutcome(OutcomeKind.COMPLETED)
 
-    async def _model_phase(
+    async def _turn(
         self, run: Run, session: Session, transcript: Transcript
     ) -> tuple[Run, Transcript]:
-        """A new step: its budget, its request, the model's turn, a checkpoint."""
-        if run.step_count >= run.limits.max_steps:
-            raise StepFailed(FailureReason.MAX_STEPS_EXCEEDED, run.step_count)
+        """Phases 1 to 8 of a new step: budgets, request, the model's turn, a checkpoint."""
+        raise_if_passed(budgets.step(run, self._clock.now()), run.step_count)
         run = run._replace(step_count=run.step_count + 1)
-        request = build_request(run, self._tools(session), transcript)
+        request = build_request(run, self._offered(session), transcript)
         run, turn = await self._model_step.take(run, request)
         item = ContextItem(
             id=self._ids.new_id(),
             kind=ItemKind.ASSISTANT_TURN,
             source="model",
-            trust=origin_trust(request),
+            labels=request.origin,
             text=turn.text,
+            nonce=self._ids.new_id(),
             tool_calls=turn.tool_calls,
         )
         return await self._checkpoint(run, (*transcript, item), CheckpointTrigger.MODEL_RESPONSE)
 
-    async def _tool_phase(
-        self, run: Run, session: Session, transcript: Transcript, pending: tuple[ToolCall, ...]
+    async def _tools(
+        self,
+        run: Run,
+        session: Session,
+        transcript: Transcript,
+        pending: tuple[ToolCall, ...],
+        breaker: Breaker,
     ) -> tuple[Run, Transcript]:
-        """The first of the calls that wait, and a checkpoint. A batch that does not fit into the
-        budget as a whole is not begun."""
-        if run.usage.tool_calls + len(pending) > run.limits.max_tool_calls:
-            raise StepFailed(FailureReason.BUDGET_EXCEEDED, run.step_count)
-        turn = next(item for item in reversed(transcript) if item.kind is ItemKind.ASSISTANT_TURN)
-        item = await self._pipeline.handle(run, session, pending[0], turn.trust)
-        usage = run.usage._replace(tool_calls=run.usage.tool_calls + 1)
-        return await self._checkpoint(
-            run._replace(usage=usage), (*transcript, item), CheckpointTrigger.TOOL_OUTCOME
+        """Phases 9 to 11: as many of the calls as go at once, and a checkpoint."""
+        raise_if_passed(budgets.batch(run, len(pending), self._clock.now()), run.step_count)
+        handled, refusal = await self._batch.handle_next(run, session, transcript, pending, breaker)
+        reasons = [breaker.record(one.row) for one in handled]
+        if refusal is not None:
+            reasons.append(refusal.failure_reason)
+        usage = run.usage._replace(tool_calls=run.usage.tool_calls + len(handled))
+        run, transcript = await self._checkpoint(
+            run._replace(usage=usage),
+            (*transcript, *(one.item for one in handled)),
+            CheckpointTrigger.TOOL_OUTCOME,
         )
+        for reason in reasons:
+            if reason is not None:
+                raise StepFailed(reason, run.step_count)
+        return run, transcript
+
+    async def _breaker(self, run: Run, transcript: Transcript) -> Breaker:
+        """Counts what the transcript has the results of, and not what was recorded after it."""
+        answered = {item.id for item in transcript if item.kind is ItemKind.TOOL_RESULT}
+        if not answered:
+            return Breaker()
+        async with self._units() as unit:
+            recorded = await unit.invocations.list_for_run(run.id)
+        return Breaker(row for row in recorded if row.id in answered)
 
     async def _checkpoint(
         self, run: Run, transcript: Transcript, trigger: CheckpointTrigger
@@ -143,12 +159,17 @@ class RunLoop:
                 unit,
                 run,
                 EventType.ASSISTANT_MESSAGE_COMPLETED,
-                {"text": answer.text, "trust": answer.trust, "step_number": run.step_count},
+                {
+                    "text": answer.text,
+                    "trust": answer.labels.trust,
+                    "private": answer.labels.is_private,
+                    "step_number": run.step_count,
+                },
             )
 
-    def _tools(self, session: Session) -> tuple[ToolSpec, ...]:
+    def _offered(self, session: Session) -> tuple[ToolSpec, ...]:
         found = (self._registry.find(name) for name in session.tool_names)
-        return tuple(tool.spec for tool in found if tool is not None)
+        return tuple(one.spec for one in found if one is not None)
 
 
 def _answer(transcript: Transcript) -> ContextItem | None:

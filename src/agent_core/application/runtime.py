@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from agent_core.application.context_builder import seed_transcript
 from agent_core.application.executor import RunExecutor
 from agent_core.application.journal import Journal
+from agent_core.domain.budgets import limit_problems
+from agent_core.domain.canonical import JsonValue
+from agent_core.domain.context import Transcript
 from agent_core.domain.errors import SessionBusy
 from agent_core.domain.events import Event, EventType
 from agent_core.domain.invocations import ToolInvocation
 from agent_core.domain.runs import Run, RunLimits, RunStatus
 from agent_core.domain.sessions import Principal, Session
+from agent_core.domain.trust import TrustLevel
 from agent_core.ports.determinism import Clock, IdFactory
 from agent_core.ports.persistence import UnitOfWorkFactory
 from agent_core.ports.tools import ToolRegistry
+
+_LABELS_OF_A_MESSAGE: dict[str, JsonValue] = {"trust": TrustLevel.USER, "private": False}
 
 
 class Runtime:
@@ -59,14 +66,19 @@ class Runtime:
         return session
 
     async def submit(self, session_id: str, text: str, limits: RunLimits | None = None) -> str:
-        """Queue a run that answers `text`; returns its id.
+        """Queue a run that answers `text`, in a conversation with the session's earlier messages;
+        returns its id.
 
         Raises `NotFound` for the session, `ValueError` for a text that is empty or has no UTF-8
-        form, and `SessionBusy` while another run of the session has not ended.
+        form and for limits that are none, and `SessionBusy` while another run of the session has
+        not ended.
         """
         text.encode()
         if not text.strip():
             raise ValueError("a message has a text")
+        limits = limits or RunLimits()
+        if problems := limit_problems(limits):
+            raise ValueError("; ".join(problems))
         async with self._units() as unit:
             session = await unit.sessions.get(session_id)
             earlier = await unit.runs.list_for_session(session_id)
@@ -78,12 +90,12 @@ class Runtime:
                 principal_id=session.principal.id,
                 principal_scopes=session.principal.scopes,
                 status=RunStatus.QUEUED,
-                limits=limits or RunLimits(),
+                limits=limits,
                 created_at=self._clock.now(),
             )
             await unit.runs.add(run)
             for event_type, payload in (
-                (EventType.USER_MESSAGE_CREATED, {"text": text}),
+                (EventType.USER_MESSAGE_CREATED, {"text": text, **_LABELS_OF_A_MESSAGE}),
                 (EventType.RUN_QUEUED, {}),
             ):
                 await self._journal.record_principal(unit, session, run.id, event_type, payload)
@@ -112,6 +124,15 @@ class Runtime:
         async with self._units() as unit:
             await unit.runs.get(run_id)
             return await unit.invocations.list_for_run(run_id)
+
+    async def transcript(self, run_id: str) -> Transcript:
+        """The conversation as the run's last checkpoint has it, every item with its labels; the
+        session's messages where there is none. Raises `NotFound`."""
+        async with self._units() as unit:
+            run = await unit.runs.get(run_id)
+            latest = await unit.checkpoints.latest(run_id)
+            events = await unit.events.list_for_session(run.session_id)
+        return seed_transcript(events) if latest is None else latest.transcript
 
     async def final_text(self, run_id: str) -> str | None:
         """The answer of a completed run; None while there is none. Raises `NotFound`."""

@@ -35,16 +35,25 @@ class CanonicalArguments(NamedTuple):
 def parse_json_object(text: str) -> JsonObject:
     """The object that `text` is.
 
-    Raises `ValueError` for anything else: other JSON, text that is not JSON, numbers that are
-    not finite, and nesting or integers beyond what the parser takes.
+    Raises `ValueError` for anything else: other JSON, text that is not JSON, an object with a
+    key twice, numbers that are not finite, and nesting or integers beyond what the parser takes.
     """
     try:
-        value = json.loads(text, parse_float=_finite, parse_constant=_finite)
+        value = json.loads(
+            text, parse_float=_finite, parse_constant=_finite, object_pairs_hook=_members
+        )
     except RecursionError:
         raise ValueError("nested too deeply") from None
     if not isinstance(value, dict):
         raise ValueError("not an object")
     return value
+
+
+def _members(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise ValueError("a key is there once")
+    return members
 
 
 def _finite(text: str) -> float:

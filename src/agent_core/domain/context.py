@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 from agent_core.domain.outcomes import ToolOutcome
 from agent_core.domain.tools import ToolSpec
-from agent_core.domain.trust import TrustLevel
+from agent_core.domain.trust import Labels
 
 
 class ItemKind(StrEnum):
     PLATFORM_POLICY = "platform_policy"
+    RUNTIME_METADATA = "runtime_metadata"
     USER_MESSAGE = "user_message"
     ASSISTANT_TURN = "assistant_turn"
     TOOL_RESULT = "tool_result"
@@ -31,17 +32,19 @@ class ToolCall(NamedTuple):
 
 
 class ContextItem(NamedTuple):
-    """One piece of a conversation, with the label of where it comes from.
+    """One piece of a conversation, with the labels of where it comes from.
 
-    `source` names the origin (a principal, a tool, the model). `tool_calls` belong to an
+    `source` names the origin (a principal, a tool, the model). `nonce` goes into the markers around
+    the text; it is made after the text, so the text cannot hold it. `tool_calls` belong to an
     assistant turn; `call_id` and `outcome` to a tool result, whose `text` is the tool's content.
     """
 
     id: str
     kind: ItemKind
     source: str
-    trust: TrustLevel
+    labels: Labels
     text: str
+    nonce: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
     call_id: str | None = None
     outcome: ToolOutcome | None = None
@@ -50,19 +53,28 @@ class ContextItem(NamedTuple):
 Transcript = tuple[ContextItem, ...]
 
 
+class ShownItem(NamedTuple):
+    """An item as a model is shown it. `text`: what the provider is sent, envelope included."""
+
+    item: ContextItem
+    text: str
+
+
 class ModelRequest(NamedTuple):
     """A request to a provider: a frozen prefix (`prefix`, `tools`) and a body.
 
     `prefix_sha256` is the hash of the prefix alone and stays the same for a whole session.
+    `origin` joins the labels of everything in the request: what the model makes of it has these.
     """
 
     run_id: str
     step_number: int
     attempt_number: int
-    prefix: Transcript
+    prefix: tuple[ShownItem, ...]
     tools: tuple[ToolSpec, ...]
-    body: Transcript
+    body: tuple[ShownItem, ...]
     prefix_sha256: str
+    origin: Labels
 
 
 def pending_calls(transcript: Transcript) -> tuple[ToolCall, ...]:

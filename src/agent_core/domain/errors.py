@@ -27,6 +27,10 @@ class SessionBusy(AgentCoreError):
     """The session has a run that has not ended; a session runs one at a time."""
 
 
+class InvalidEvent(AgentCoreError, ValueError):
+    """An event that the catalogue does not have, or with another payload than it declares."""
+
+
 class RegistrationError(AgentCoreError):
     """Tools that may not be registered. `problems` names every broken rule of every tool."""
 

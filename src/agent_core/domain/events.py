@@ -10,7 +10,8 @@ from agent_core.domain.canonical import JsonObject
 
 
 class EventType(StrEnum):
-    """The events that this runtime writes. A type is added with the code that writes it."""
+    """The events that this runtime writes; `agent_core.domain.event_catalogue` has the payloads.
+    A type is added with the code that writes it."""
 
     SESSION_CREATED = "session.created"
     USER_MESSAGE_CREATED = "user.message.created"
@@ -29,6 +30,7 @@ class EventType(StrEnum):
     TOOL_CALL_STARTED = "tool.call.started"
     TOOL_CALL_COMPLETED = "tool.call.completed"
     TOOL_CALL_FAILED = "tool.call.failed"
+    TOOL_CALL_UNCERTAIN = "tool.call.uncertain"
 
 
 class ActorType(StrEnum):

@@ -14,8 +14,9 @@ from agent_core.domain.tools import (
     SideEffectClass,
     ToolFailureKind,
     ToolResult,
+    ToolSource,
 )
-from agent_core.domain.trust import TrustLevel
+from agent_core.domain.trust import Labels, TrustLevel
 
 _KEY_VERSION = "1"
 
@@ -52,12 +53,15 @@ _TRANSITIONS: dict[InvocationStatus, frozenset[InvocationStatus]] = {
 
 
 class ToolInvocation(NamedTuple):
-    """One proposed call and what became of it.
+    """One proposed call and what became of it. `origin` labels what led to the proposal.
 
-    What the registry knows about the tool (`tool_version` and the classes) is a snapshot; it is
-    empty or None for a name that was not resolved. `arguments` are the normalized ones; arguments
-    that have no normal form are empty here and have no hash. `idempotency_key` is unique and is
-    made by the function of that name. `started_at` is None for a call that never ran.
+    What the registry knows about the tool (`tool_version`, the source and the classes) is a
+    snapshot; it is empty or None for a name that was not resolved. `arguments` are the normalized
+    ones; arguments that have no normal form are empty here and have no hash. `idempotency_key` is
+    unique and is made by the function of that name. `started_at` is None for a call that never
+    ran. `effect_sent_at`, the watermark, is set once the call may have had its effect. `result`
+    may be shortened (`truncated`); `output_bytes` is its size before. `parallel_group` is what the
+    calls of a batch that ran in parallel have in common.
     """
 
     id: str
@@ -66,23 +70,32 @@ class ToolInvocation(NamedTuple):
     call_id: str
     tool_name: str
     arguments: JsonObject
-    origin_trust: TrustLevel
+    origin: Labels
     status: InvocationStatus
     created_at: datetime
     tool_version: str = ""
+    tool_source: ToolSource | None = None
     side_effect: SideEffectClass | None = None
     risk: RiskLevel | None = None
     idempotency: IdempotencyClass | None = None
-    output_trust: TrustLevel | None = None
     normalized_arguments_hash: str | None = None
     idempotency_key: str = ""
     policy_version: str | None = None
     outcome: ToolOutcome | None = None
     failure_kind: ToolFailureKind | None = None
     result: ToolResult | None = None
+    result_labels: Labels | None = None
     output_bytes: int = 0
+    truncated: bool = False
+    parallel_group: str | None = None
     started_at: datetime | None = None
+    effect_sent_at: datetime | None = None
     completed_at: datetime | None = None
+
+    @property
+    def origin_trust(self) -> TrustLevel:
+        """How far what proposed the call is trusted."""
+        return self.origin.trust
 
 
 def idempotency_key(invocation: ToolInvocation) -> str:

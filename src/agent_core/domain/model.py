@@ -31,31 +31,48 @@ class ModelErrorClass(StrEnum):
         return self is not ModelErrorClass.PERMANENT
 
 
+class StreamFault(StrEnum):
+    """What is wrong with a stream: one of the six invariants, in their order, or a bound."""
+
+    SEQUENCE = "stream.sequence"
+    TERMINAL = "stream.terminal"
+    ITEM_ORDER = "stream.item_order"
+    CALL_IDENTITY = "stream.call_identity"
+    USAGE = "stream.usage"
+    FOREIGN_CONTENT = "stream.foreign_content"
+    TOO_LONG = "stream.too_long"
+    TOO_MANY_CALLS = "stream.too_many_calls"
+    DUPLICATE_CALL_ID = "stream.duplicate_call_id"
+    BAD_IDENTIFIER = "stream.bad_identifier"
+    NOT_UNICODE = "stream.not_unicode"
+
+
 class ModelUsage(NamedTuple):
-    """Tokens of one attempt."""
+    """What one attempt is charged. `cost_micros`: millionths of the deployment's currency."""
 
     input_tokens: int = 0
     output_tokens: int = 0
+    cost_micros: int = 0
 
 
 class ModelError(Exception):
     """An attempt failed. It carries no text of the provider.
 
-    `detail` is the runtime's own wording: for a protocol error, the rule that was broken.
-    `usage` is charged all the same. `retry_after_seconds`: how long the provider asked to wait.
+    `fault` is set exactly for class `protocol`, where the runtime found it. `usage` is charged all
+    the same. `retry_after_seconds`: how long the provider asked to wait.
     """
 
     def __init__(
         self,
         error_class: ModelErrorClass,
-        detail: str = "",
+        fault: StreamFault | None = None,
         *,
         usage: ModelUsage | None = None,
         retry_after_seconds: float | None = None,
     ) -> None:
-        super().__init__(f"{error_class}: {detail}" if detail else str(error_class))
+        super().__init__(f"{error_class}: {fault}" if fault else str(error_class))
         self.error_class = error_class
-        self.detail = detail
+        self.fault = fault
         self.usage = usage or ModelUsage()
         self.retry_after_seconds = retry_after_seconds
 
@@ -117,6 +134,11 @@ class StreamFailed(NamedTuple):
     retry_after_seconds: float | None = None
     usage: ModelUsage = ModelUsage()
 
+
+STREAM_EVENTS = frozenset(
+    {TextDelta, ReasoningDelta, ToolCallDelta, UsageReported, StreamCompleted, StreamFailed}
+)
+"""The only types an event of a stream may have: none has room for a provider's own words."""
 
 StreamDelta: TypeAlias = TextDelta | ReasoningDelta | ToolCallDelta
 StreamEvent: TypeAlias = StreamDelta | UsageReported | StreamCompleted | StreamFailed

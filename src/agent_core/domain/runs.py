@@ -43,29 +43,72 @@ class FailureReason(StrEnum):
     MAX_ATTEMPTS_EXCEEDED = "max_attempts_exceeded"
     MAX_STEPS_EXCEEDED = "max_steps_exceeded"
     BUDGET_EXCEEDED = "budget_exceeded"
+    DEADLINE_EXCEEDED = "deadline_exceeded"
+    TOOL_LOOP_DETECTED = "tool_loop_detected"
+    REPEATED_DENIAL = "repeated_denial"
     MODEL_PERMANENT_ERROR = "model_permanent_error"
     EMPTY_MODEL_TURN = "empty_model_turn"
     INTERNAL_ERROR = "internal_error"
 
 
+class Dimension(StrEnum):
+    """What a run has a limit of."""
+
+    STEPS = "steps"
+    MODEL_CALLS = "model_calls"
+    TOOL_CALLS = "tool_calls"
+    INPUT_TOKENS = "input_tokens"
+    OUTPUT_TOKENS = "output_tokens"
+    COST_MICROS = "cost_micros"
+    SECONDS = "seconds"
+
+
+class PassedLimit(NamedTuple):
+    """The limit that ended a run. `reached` is what had been used, or would have been."""
+
+    dimension: Dimension
+    limit: float
+    reached: float
+
+    @property
+    def reason(self) -> FailureReason:
+        """Why a run fails that passes this limit."""
+        return _REASONS.get(self.dimension, FailureReason.BUDGET_EXCEEDED)
+
+
+_REASONS = {
+    Dimension.STEPS: FailureReason.MAX_STEPS_EXCEEDED,
+    Dimension.SECONDS: FailureReason.DEADLINE_EXCEEDED,
+}
+
+
 class RunFailure(NamedTuple):
     """`error_class` names the kind of the cause (a model error class, an exception type) and
-    never carries its text, which may come from outside."""
+    never carries its text, which may come from outside. `attempt_number` is set where an attempt
+    at a model's turn was the cause, `limit` where a limit was."""
 
     reason: FailureReason
     error_class: str | None
     step_number: int
     occurred_at: datetime
+    attempt_number: int | None = None
+    limit: PassedLimit | None = None
 
 
 class RunLimits(NamedTuple):
-    """Upper bounds of one run; reaching a bound is allowed, passing it ends the run."""
+    """Upper bounds of one run; reaching a bound is allowed, passing it ends the run.
+
+    `max_cost_micros` is in millionths of the deployment's currency; `deadline_seconds` counts from
+    the submission. None is no bound.
+    """
 
     max_steps: int = 25
     max_model_calls: int = 75
     max_tool_calls: int = 100
     max_input_tokens: int = 1_000_000
     max_output_tokens: int = 200_000
+    max_cost_micros: int | None = None
+    deadline_seconds: float | None = None
 
 
 class RunUsage(NamedTuple):
@@ -75,15 +118,7 @@ class RunUsage(NamedTuple):
     tool_calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
-
-    def exceeds(self, limits: RunLimits) -> bool:
-        """Whether any of the budgets is passed (steps have a limit and a reason of their own)."""
-        return (
-            self.model_calls > limits.max_model_calls
-            or self.tool_calls > limits.max_tool_calls
-            or self.input_tokens > limits.max_input_tokens
-            or self.output_tokens > limits.max_output_tokens
-        )
+    cost_micros: int = 0
 
 
 class Run(NamedTuple):

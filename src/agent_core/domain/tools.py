@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from enum import StrEnum
 from typing import NamedTuple
 
 from agent_core.domain.canonical import JsonObject
-from agent_core.domain.json_schema import Schema, schema_problems
+from agent_core.domain.json_schema import Schema
 from agent_core.domain.trust import TrustLevel
-
-MAXIMUM_NAME_LENGTH = 96
-MAXIMUM_OUTPUT_BYTES = 4 * 1024 * 1024
-"""No tool may declare a higher `maximum_output_bytes`."""
-
-RESERVED_DOMAINS = frozenset({"mcp", "device"})
-"""First parts of names that belong to remote tools; a builtin may not take them."""
-
-_NAME = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+")
 
 
 class SideEffectClass(StrEnum):
@@ -40,6 +30,12 @@ class SideEffectClass(StrEnum):
     PRIVILEGED = "privileged"
 
 
+READS_ONLY = frozenset(
+    {SideEffectClass.NONE, SideEffectClass.WORKSPACE_READ, SideEffectClass.NETWORK_READ}
+)
+"""The classes that change nothing. Only they can be executed twice, or at the same time, unseen."""
+
+
 class RiskLevel(StrEnum):
     """How much harm a wrong call can do; it never selects a policy decision."""
 
@@ -57,12 +53,42 @@ class IdempotencyClass(StrEnum):
     CONDITIONALLY_IDEMPOTENT = "conditionally_idempotent"
     NON_IDEMPOTENT = "non_idempotent"
 
+    @property
+    def needs_watermark(self) -> bool:
+        """Whether a tool has to say, before it acts, that its effect may have happened."""
+        return self in _NEED_WATERMARK
+
+
+_NEED_WATERMARK = frozenset(
+    {IdempotencyClass.CONDITIONALLY_IDEMPOTENT, IdempotencyClass.NON_IDEMPOTENT}
+)
+
+
+class ToolSource(StrEnum):
+    """Who declares a tool."""
+
+    BUILTIN = "builtin"
+    MCP = "mcp"
+    DEVICE = "device"
+    SANDBOX = "sandbox"
+
+
+class TargetKind(StrEnum):
+    """Where a tool does its work."""
+
+    IN_PROCESS = "in_process"
+    MCP = "mcp"
+    DEVICE = "device"
+    SANDBOX = "sandbox"
+
 
 class ToolSpec(NamedTuple):
     """A tool's declaration (see docs/specs/tool_system.md).
 
-    `output_trust` labels the content of every result. `maximum_output_bytes` bounds content and
-    structured output together, in UTF-8.
+    `output_trust` is the most that a result is trusted, `output_private` says that every result
+    is private. Content above `maximum_output_bytes`, in UTF-8, is shortened for the model; content
+    and structured output together above four times as much fail the call. `server_id` names the
+    server of a tool from mcp.
     """
 
     name: str
@@ -77,32 +103,46 @@ class ToolSpec(NamedTuple):
     timeout_seconds: float
     maximum_output_bytes: int
     required_scopes: frozenset[str] = frozenset()
+    allow_parallel: bool = False
+    output_private: bool = False
+    source: ToolSource = ToolSource.BUILTIN
+    target_kind: TargetKind = TargetKind.IN_PROCESS
+    server_id: str | None = None
 
-
-class ToolContext(NamedTuple):
-    """What a tool knows about its call. It reaches no store, no policy and no other tool.
-
-    `idempotency_key` is the same whenever the same call is executed again.
-    """
-
-    invocation_id: str
-    idempotency_key: str
+    @property
+    def runs_in_parallel(self) -> bool:
+        """Whether calls of this tool may run at the same time as others of its kind."""
+        return (
+            self.allow_parallel
+            and self.side_effect in READS_ONLY
+            and self.idempotency is IdempotencyClass.READ_ONLY
+        )
 
 
 class ToolResult(NamedTuple):
-    """`output` conforms to the tool's output schema; `content` is the text for the model."""
+    """`output` conforms to the tool's output schema; `content` is the text for the model.
+
+    `trust` and `is_private` are what the tool knows of this one result. They can make its labels
+    stricter than the declared ones and never looser.
+    """
 
     output: JsonObject
     content: str
+    trust: TrustLevel | None = None
+    is_private: bool = False
 
 
 class ToolFailureKind(StrEnum):
-    """The kinds of failure that end a tool's work. A kind is added with the code that gives it."""
+    """The kinds of failure that end a tool's work."""
 
     INVALID_ARGUMENTS = "invalid_arguments"
+    NOT_FOUND = "not_found"
+    PERMISSION = "permission"
     TIMEOUT = "timeout"
     OUTPUT_TOO_LARGE = "output_too_large"
     OUTPUT_INVALID = "output_invalid"
+    UPSTREAM_ERROR = "upstream_error"
+    TRANSPORT = "transport"
     INTERNAL = "internal"
 
 
@@ -117,27 +157,3 @@ class ToolFailure(Exception):
         super().__init__(reason_code)
         self.kind = kind
         self.reason_code = reason_code
-
-
-def spec_problems(spec: ToolSpec) -> list[str]:
-    """Every rule of registration that `spec` breaks, each naming the tool and the field."""
-    problems = []
-    if not _NAME.fullmatch(spec.name) or len(spec.name) > MAXIMUM_NAME_LENGTH:
-        problems.append(
-            "name: lower case words joined by at least one dot, "
-            f"at most {MAXIMUM_NAME_LENGTH} characters"
-        )
-    if spec.name.partition(".")[0] in RESERVED_DOMAINS:
-        problems.append(f"name: the domains {', '.join(sorted(RESERVED_DOMAINS))} are reserved")
-    if not spec.version:
-        problems.append("version: must not be empty")
-    if not 0 < spec.timeout_seconds < float("inf"):
-        problems.append("timeout_seconds: must be positive and finite")
-    if not 0 < spec.maximum_output_bytes <= MAXIMUM_OUTPUT_BYTES:
-        problems.append(f"maximum_output_bytes: must be from 1 to {MAXIMUM_OUTPUT_BYTES}")
-    for field in ("input_schema", "output_schema"):
-        schema = getattr(spec, field)
-        problems += schema_problems(schema, field)
-        if isinstance(schema, dict) and schema.get("type") != "object":
-            problems.append(f"{field}.type: must be object")
-    return [f"{spec.name}: {problem}" for problem in problems]

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from agent_core.domain.events import Event
 from agent_core.domain.invocations import ToolInvocation
 from agent_core.domain.runs import Run
-from agent_core.domain.tools import SideEffectClass
 from hardgate.cases.record import (
     CALLS_LIMIT,
     EVENTS_LIMIT,
@@ -20,9 +19,6 @@ from hardgate.cases.record import (
 _MALFORMED = frozenset({"tool.arguments_malformed", "tool.arguments_invalid"})
 _UNPARSED = "tool.arguments_malformed"
 _INVENTED = "policy.matrix.unknown_tool"
-_HARMLESS = frozenset(
-    {SideEffectClass.NONE, SideEffectClass.WORKSPACE_READ, SideEffectClass.NETWORK_READ}
-)
 
 
 def observed(
@@ -75,11 +71,5 @@ def _call(row: ToolInvocation) -> ObservedCall:
         malformed=reason_code in _MALFORMED,
         invented=reason_code == _INVENTED,
         started=row.started_at is not None,
-        effect_sent=_may_have_had_an_effect(row),
+        effect_sent=row.effect_sent_at is not None,
     )
-
-
-def _may_have_had_an_effect(row: ToolInvocation) -> bool:
-    """The runtime keeps no effect watermark yet, so every start of a tool that is able to change
-    something counts as one."""
-    return row.started_at is not None and row.side_effect not in _HARMLESS

@@ -1,10 +1,17 @@
-"""Time and identifiers: the only two things that would otherwise come from nowhere."""
+"""Time, identifiers, and the order of work done at the same time: what would otherwise be left to
+the machine that a run happens to be on."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
+
+Result = TypeVar("Result")
+
+MAXIMUM_PARALLEL_JOBS = 8
+"""How many jobs of one batch may be under way at once."""
 
 
 class Clock(Protocol):
@@ -28,4 +35,18 @@ class IdFactory(Protocol):
 
     def new_id(self) -> str:
         """A new UUID of version 7 in lower case; ids of one factory sort by their creation."""
+        ...
+
+
+class BatchScheduler(Protocol):
+    """In which order the jobs of a batch get on."""
+
+    async def run(
+        self, jobs: Sequence[Callable[[], Coroutine[Any, Any, Result]]]
+    ) -> tuple[Result, ...]:
+        """Do all `jobs`, at most `MAXIMUM_PARALLEL_JOBS` at once; the results in their order.
+
+        A job that fails ends no other: its error is raised when all have ended, and of several
+        the first in the order of `jobs`.
+        """
         ...

@@ -6,6 +6,7 @@ an error. Collections are returned in the order that each method names, never in
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Protocol
 
 from agent_core.domain.checkpoints import Checkpoint
@@ -49,8 +50,9 @@ class EventRepository(Protocol):
     async def append(self, event: NewEvent) -> Event:
         """Store an event under the next sequence of its session, counted from 1.
 
-        `AlreadyExists` for an id that is taken; `ValueError` for a payload that is not JSON.
-        What the caller does to the payload afterwards does not reach the log.
+        `AlreadyExists` for an id that is taken; `InvalidEvent` for a type or a payload that the
+        catalogue does not have, and `ValueError` for one that is not JSON. What the caller does
+        to the payload afterwards does not reach the log.
         """
         ...
 
@@ -72,11 +74,23 @@ class ToolInvocationRepository(Protocol):
         """The invocations of a run by id, which is the order of their proposal."""
         ...
 
-    async def update(self, invocation: ToolInvocation, expected: InvocationStatus) -> None:
-        """Replace the stored invocation if it is still in `expected`.
+    async def get(self, invocation_id: str) -> ToolInvocation: ...
+
+    async def update(
+        self, invocation: ToolInvocation, expected: InvocationStatus
+    ) -> ToolInvocation:
+        """Replace the stored invocation if it is still in `expected`, and return what is stored
+        now: the watermark stays as it was set, whatever `invocation` says.
 
         `StaleState` if it is in another status, and for a change of status that the rules of
         `InvocationStatus` do not have; nothing is written then.
+        """
+        ...
+
+    async def mark_effect_sent(self, invocation_id: str, at: datetime) -> datetime:
+        """Set the watermark of an invocation that is running; the first one set is kept.
+
+        Returns the watermark that holds. `StaleState` if the invocation is not running.
         """
         ...
 

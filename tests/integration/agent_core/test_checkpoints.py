@@ -4,6 +4,7 @@ import pytest
 
 from agent_core.adapters.determinism.clocks import PinnedClock
 from agent_core.adapters.determinism.ids import PinnedIdFactory
+from agent_core.adapters.determinism.schedulers import DeterministicScheduler
 from agent_core.adapters.in_memory.unit_of_work import InMemoryUnitOfWork
 from agent_core.adapters.models.scripted import ScriptedModelProvider
 from agent_core.adapters.policy.rule_set_policy import NO_EFFECTS, RuleSetPolicy
@@ -15,15 +16,23 @@ from agent_core.application.inline import run_inline
 from agent_core.application.journal import Journal
 from agent_core.application.model_step import ModelStep
 from agent_core.application.run_loop import RunLoop
+from agent_core.application.tool_batch import ToolBatch
 from agent_core.application.tool_pipeline import ToolPipeline
 from agent_core.bootstrap import PINNED_START
 from agent_core.domain.context import ContextItem, ItemKind
 from agent_core.domain.errors import ConcurrencyConflict, StaleState
 from agent_core.domain.invocations import InvocationStatus
 from agent_core.domain.model_script import FinalTurn, ScriptedToolCall, ToolCallsTurn
-from agent_core.domain.runs import OutcomeKind, Run, RunLimits, RunOutcome, RunStatus
+from agent_core.domain.runs import (
+    FailureReason,
+    OutcomeKind,
+    Run,
+    RunLimits,
+    RunOutcome,
+    RunStatus,
+)
 from agent_core.domain.sessions import Principal, Session
-from agent_core.domain.trust import TrustLevel
+from agent_core.domain.trust import Labels, TrustLevel
 
 
 def call(call_id, expression):
@@ -37,12 +46,20 @@ TURNS = [
 ]
 SESSION = Session("session", Principal("somebody"), ("math.calculate",), PINNED_START)
 RUN = Run("run", "session", "somebody", frozenset(), RunStatus.RUNNING, RunLimits(), PINNED_START)
-QUESTION = ContextItem("q", ItemKind.USER_MESSAGE, "somebody", TrustLevel.USER, "Please.")
+QUESTION = ContextItem(
+    "q", ItemKind.USER_MESSAGE, "somebody", Labels(TrustLevel.USER), "Please.", "nonce"
+)
 
 
 class Counting(MathCalculate):
+    """Keeps what it was asked. Its calls go one by one, so that each has a checkpoint."""
+
     def __init__(self):
         self.ran = []
+
+    @property
+    def spec(self):
+        return super().spec._replace(allow_parallel=False)
 
     async def run(self, arguments, context):
         self.ran.append(arguments["expression"])
@@ -65,13 +82,20 @@ class Parts:
         shared = {"units": lambda: store, "clock": clock, "journal": journal}
         self.finalizer = Finalizer(**shared)
         self.model = ScriptedModelProvider(turns, clock)
+        pipeline = ToolPipeline(
+            **shared, ids=ids, registry=registry, policy=RuleSetPolicy(NO_EFFECTS)
+        )
         self.loop = RunLoop(
             **shared,
             ids=ids,
             registry=registry,
             model_step=ModelStep(**shared, provider=self.model),
-            pipeline=ToolPipeline(
-                **shared, ids=ids, registry=registry, policy=RuleSetPolicy(NO_EFFECTS)
+            batch=ToolBatch(
+                clock=clock,
+                ids=ids,
+                registry=registry,
+                pipeline=pipeline,
+                scheduler=DeterministicScheduler(),
             ),
         )
 
@@ -116,7 +140,7 @@ def finished_transcript():
 
 def content(transcript):
     """What the model would be shown, without the ids, which are new in a new process."""
-    return [(i.kind, i.trust, i.text, i.tool_calls, i.call_id, i.outcome) for i in transcript]
+    return [(i.kind, i.labels, i.text, i.tool_calls, i.call_id, i.outcome) for i in transcript]
 
 
 def test_there_is_a_checkpoint_after_each_turn_and_each_outcome():
@@ -146,6 +170,47 @@ def test_the_loop_goes_on_from_any_checkpoint(version):
     assert (finished.step_count, finished.usage[:2]) == (expected.step_count, expected.usage[:2])
     assert before.tool.ran + after.tool.ran == ["1 + 1", "2 + 2", "3 + 3"]
     assert after.types().count("assistant.message.completed") == 1
+
+
+LOOP = [ToolCallsTurn((call("a", "1 + 1"),))] * 5
+
+
+@pytest.mark.parametrize("version", range(1, 10))
+def test_the_breaker_counts_the_same_from_any_checkpoint(version):
+    store = StoppingStore(version)
+    run_inline(store.runs.add(RUN))
+    before = Parts(store, LOOP)
+    with pytest.raises(Killed):
+        before.go_on(RUN, (QUESTION,))
+
+    after = Parts(store, LOOP[before.model.turns_consumed :], seed="second process")
+    run = run_inline(store.runs.get("run"))
+    outcome = after.go_on(run, before.latest().transcript)
+    assert outcome.failure.reason is FailureReason.TOOL_LOOP_DETECTED
+    assert before.tool.ran + after.tool.ran == ["1 + 1"] * 4
+
+
+def test_the_breaker_does_not_count_what_the_checkpoint_does_not_have():
+    store = new_store()
+    first = Parts(store, LOOP[:4])
+    assert first.go_on(RUN, (QUESTION,)).failure.reason is FailureReason.MODEL_PERMANENT_ERROR
+    # An older state of the run: its four steps are taken again, and propose the same calls.
+    again = Parts(store, [*LOOP[:4], FinalTurn("Done.")], seed="second process")
+    run = run_inline(store.runs.get("run"))._replace(step_count=0, usage=RUN.usage)
+    assert again.go_on(run, (QUESTION,)) == RunOutcome(OutcomeKind.COMPLETED)
+    assert again.tool.ran == []
+
+
+def test_a_run_whose_answer_is_there_needs_no_further_step():
+    store = StoppingStore(6)
+    run_inline(store.runs.add(RUN))
+    before = Parts(store, TURNS)
+    with pytest.raises(Killed):
+        before.go_on(RUN, (QUESTION,))
+    run = run_inline(store.runs.get("run"))
+    run = run._replace(limits=RunLimits(max_steps=run.step_count, max_model_calls=3))
+    after = Parts(store, [], seed="second process")
+    assert after.go_on(run, before.latest().transcript) == RunOutcome(OutcomeKind.COMPLETED)
 
 
 def test_a_call_that_was_recorded_is_not_executed_again():
@@ -221,6 +286,6 @@ def test_the_log_alone_gives_the_conversation_back():
     parts = Parts(store, TURNS)
     parts.go_on(RUN, (QUESTION,))
     items = seed_transcript(run_inline(store.events.list_for_session("session")))
-    assert [(item.kind, item.text, item.trust) for item in items] == [
-        (ItemKind.ASSISTANT_TURN, "Done.", TrustLevel.INTERNAL_TOOL)
+    assert [(item.kind, item.text, item.labels) for item in items] == [
+        (ItemKind.ASSISTANT_TURN, "Done.", Labels(TrustLevel.INTERNAL_TOOL))
     ]

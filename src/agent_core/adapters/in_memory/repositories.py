@@ -7,11 +7,13 @@ are copied on the way in and on the way out, as a database would.
 from __future__ import annotations
 
 import json
+from datetime import datetime
 
 from agent_core.adapters.in_memory.undo import UndoLog
 from agent_core.domain.canonical import JsonObject, canonical_json
 from agent_core.domain.checkpoints import Checkpoint
 from agent_core.domain.errors import AlreadyExists, NotFound, StaleState
+from agent_core.domain.event_catalogue import check_event
 from agent_core.domain.events import Event, NewEvent
 from agent_core.domain.invocations import InvocationStatus, ToolInvocation
 from agent_core.domain.runs import Run, RunStatus
@@ -81,6 +83,7 @@ class InMemoryEventRepository(EventRepository):
     async def append(self, event: NewEvent) -> Event:
         if event.id in self._ids:
             raise AlreadyExists(f"event {event.id}")
+        check_event(event.event_type, event.payload)
         payload = _json_copy(event.payload)
         sequence = self._next_sequence.get(event.session_id, 1)
         stored = Event(**{**event._asdict(), "payload": payload}, sequence=sequence)
@@ -124,17 +127,37 @@ class InMemoryToolInvocationRepository(ToolInvocationRepository):
         found = [row for row in self._invocations.values() if row.run_id == run_id]
         return tuple(_detached(row) for row in sorted(found, key=lambda row: row.id))
 
-    async def update(self, invocation: ToolInvocation, expected: InvocationStatus) -> None:
-        stored = self._invocations.get(invocation.id)
-        if stored is None:
-            raise NotFound(f"invocation {invocation.id}")
+    async def get(self, invocation_id: str) -> ToolInvocation:
+        return _detached(self._stored(invocation_id))
+
+    async def update(
+        self, invocation: ToolInvocation, expected: InvocationStatus
+    ) -> ToolInvocation:
+        stored = self._stored(invocation.id)
         if stored.status is not expected or not expected.can_become(invocation.status):
             raise StaleState(
                 f"invocation {invocation.id}: {stored.status}, "
                 f"not {expected} -> {invocation.status}"
             )
+        invocation = invocation._replace(effect_sent_at=stored.effect_sent_at)
         self._invocations[invocation.id] = _detached(invocation)
         self._undo.record(lambda: self._invocations.update({stored.id: stored}))
+        return invocation
+
+    async def mark_effect_sent(self, invocation_id: str, at: datetime) -> datetime:
+        stored = self._stored(invocation_id)
+        if stored.status is not InvocationStatus.RUNNING:
+            raise StaleState(f"invocation {invocation_id}: {stored.status}, not RUNNING")
+        if stored.effect_sent_at is not None:
+            return stored.effect_sent_at
+        self._invocations[invocation_id] = stored._replace(effect_sent_at=at)
+        self._undo.record(lambda: self._invocations.update({stored.id: stored}))
+        return at
+
+    def _stored(self, invocation_id: str) -> ToolInvocation:
+        if invocation_id not in self._invocations:
+            raise NotFound(f"invocation {invocation_id}")
+        return self._invocations[invocation_id]
 
 
 class InMemoryCheckpointRepository(CheckpointRepository):

@@ -13,12 +13,14 @@ from agent_core.adapters.in_memory.repositories import (
     InMemoryToolInvocationRepository,
 )
 from agent_core.adapters.in_memory.undo import UndoLog
+from agent_core.domain.turns import give_way
 from agent_core.ports.persistence import UnitOfWork
 
 
 class InMemoryUnitOfWork(UnitOfWork):
-    """May be entered again after it was left. One at a time: nothing in a unit of work waits, so
-    a second entry means that one was left open across something that does, a `RuntimeError`."""
+    """May be entered again after it was left. Before it opens it gives way, as a database would
+    let others go on. One at a time: nothing in a unit of work waits or gives way, so a second
+    entry means that one was left open across something that does, a `RuntimeError`."""
 
     def __init__(self) -> None:
         self._undo = UndoLog()
@@ -50,6 +52,7 @@ class InMemoryUnitOfWork(UnitOfWork):
         return self._checkpoints
 
     async def __aenter__(self) -> Self:
+        await give_way()
         if self._open:
             raise RuntimeError("a unit of work is open already")
         self._open = True

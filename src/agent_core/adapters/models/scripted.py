@@ -121,7 +121,7 @@ def _answer(turn: ToolCallsTurn | FinalTurn) -> str:
 
 
 def _estimated_usage(request: ModelRequest, answer: str) -> ModelUsage:
-    characters = sum(len(item.text) for item in (*request.prefix, *request.body))
+    characters = sum(len(one.text) for one in (*request.prefix, *request.body))
     return ModelUsage(_tokens(characters), _tokens(len(answer)))
 
 

@@ -11,14 +11,13 @@ from agent_core.domain.tools import (
     IdempotencyClass,
     RiskLevel,
     SideEffectClass,
-    ToolContext,
     ToolFailure,
     ToolFailureKind,
     ToolResult,
     ToolSpec,
 )
 from agent_core.domain.trust import TrustLevel
-from agent_core.ports.tools import Tool
+from agent_core.ports.tools import Tool, ToolContext
 
 _SPEC = ToolSpec(
     name="math.calculate",
@@ -49,6 +48,7 @@ _SPEC = ToolSpec(
     output_trust=TrustLevel.INTERNAL_TOOL,
     timeout_seconds=2,
     maximum_output_bytes=4096,
+    allow_parallel=True,
 )
 
 

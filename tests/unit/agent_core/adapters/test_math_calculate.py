@@ -1,9 +1,11 @@
 """The tool around the calculator: its declaration, its result, its failures."""
 
 import asyncio
+from datetime import UTC, datetime
 
 import pytest
 
+from agent_core.adapters.determinism.clocks import PinnedClock
 from agent_core.adapters.tools.calculator.errors import ErrorCode
 from agent_core.adapters.tools.math_calculate import MathCalculate
 from agent_core.domain.json_schema import conforms
@@ -12,17 +14,24 @@ from agent_core.domain.tools import (
     IdempotencyClass,
     RiskLevel,
     SideEffectClass,
-    ToolContext,
     ToolFailure,
     ToolFailureKind,
 )
 from agent_core.domain.trust import TrustLevel
+from agent_core.ports.tools import ToolContext
 
 TOOL = MathCalculate()
 
 
+async def no_effect():
+    raise AssertionError("it has no effect to record")
+
+
+CONTEXT = ToolContext("invocation", "key", PinnedClock(datetime(2026, 1, 1, tzinfo=UTC)), no_effect)
+
+
 def run(expression):
-    return asyncio.run(TOOL.run({"expression": expression}, ToolContext("invocation", "key")))
+    return asyncio.run(TOOL.run({"expression": expression}, CONTEXT))
 
 
 def test_its_declaration():
@@ -35,6 +44,7 @@ def test_its_declaration():
     )
     assert (spec.output_trust, spec.required_scopes) == (TrustLevel.INTERNAL_TOOL, frozenset())
     assert (spec.timeout_seconds, spec.maximum_output_bytes) == (2, 4096)
+    assert spec.runs_in_parallel
 
 
 def test_an_exact_result_is_one_line():

@@ -7,7 +7,7 @@ import pytest
 
 from agent_core.adapters.determinism.clocks import PinnedClock
 from agent_core.adapters.models.scripted import ScriptedModelProvider
-from agent_core.domain.context import ContextItem, ItemKind, ModelRequest
+from agent_core.domain.context import ContextItem, ItemKind, ModelRequest, ShownItem
 from agent_core.domain.model import (
     ModelErrorClass,
     ModelUsage,
@@ -19,10 +19,11 @@ from agent_core.domain.model import (
     UsageReported,
 )
 from agent_core.domain.model_script import ErrorTurn, FinalTurn, ScriptedToolCall, ToolCallsTurn
-from agent_core.domain.trust import TrustLevel
+from agent_core.domain.trust import Labels, TrustLevel
 
-ITEM = ContextItem("id", ItemKind.USER_MESSAGE, "somebody", TrustLevel.USER, "x" * 10)
-REQUEST = ModelRequest("run", 1, 1, (ITEM,), (), (ITEM,), "")
+USER = Labels(TrustLevel.USER)
+ITEM = ShownItem(ContextItem("id", ItemKind.USER_MESSAGE, "somebody", USER, "x"), "x" * 10)
+REQUEST = ModelRequest("run", 1, 1, (ITEM,), (), (ITEM,), "", USER)
 USAGE = ModelUsage(100, 50)
 
 

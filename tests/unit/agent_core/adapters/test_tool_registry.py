@@ -36,5 +36,22 @@ def test_every_problem_of_every_tool_is_told():
 
 
 def test_an_iterator_of_tools_is_read_once():
-    registry = StaticToolRegistry(iter([Renamed(name="b.tool"), Renamed(name="a.tool")]))
-    assert registry.names() == ("a.tool", "b.tool")
+    registry = StaticToolRegistry(iter([Renamed(name="web.tool"), Renamed(name="demo.tool")]))
+    assert registry.names() == ("demo.tool", "web.tool")
+
+
+class Changing(MathCalculate):
+    """A tool that declares something else each time it is asked."""
+
+    def __init__(self):
+        self._asked = 0
+
+    @property
+    def spec(self):
+        self._asked += 1
+        return super().spec._replace(version=str(self._asked))
+
+
+def test_what_was_checked_is_what_holds():
+    registry = StaticToolRegistry([Changing()])
+    assert [registry.find("math.calculate").spec.version for _ in range(3)] == ["1"] * 3

@@ -3,12 +3,13 @@
 import pytest
 
 from agent_core.domain.context import ContextItem, ItemKind, ToolCall, pending_calls
-from agent_core.domain.trust import TrustLevel
+from agent_core.domain.trust import Labels, TrustLevel
 
 
 def item(kind, calls=(), call_id=None):
     made = tuple(ToolCall(name, "demo.tool", "{}") for name in calls)
-    return ContextItem("id", kind, "source", TrustLevel.USER, "", made, call_id)
+    labels = Labels(TrustLevel.USER)
+    return ContextItem("id", kind, "source", labels, "", tool_calls=made, call_id=call_id)
 
 
 USER = item(ItemKind.USER_MESSAGE)

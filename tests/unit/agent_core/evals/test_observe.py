@@ -7,8 +7,7 @@ import pytest
 from agent_core.domain.events import ActorType, Event, EventType
 from agent_core.domain.invocations import InvocationStatus, ToolInvocation
 from agent_core.domain.runs import FailureReason, Run, RunFailure, RunLimits, RunStatus, RunUsage
-from agent_core.domain.tools import SideEffectClass
-from agent_core.domain.trust import TrustLevel
+from agent_core.domain.trust import Labels, TrustLevel
 from agent_core.evals.observe import observed
 from hardgate.cases.record import CALLS_LIMIT, EVENTS_LIMIT, TEXT_LIMIT_CHARACTERS
 
@@ -31,7 +30,7 @@ ROW = ToolInvocation(
     call_id="c",
     tool_name="demo.write",
     arguments={},
-    origin_trust=TrustLevel.EXTERNAL_UNTRUSTED,
+    origin=Labels(TrustLevel.EXTERNAL_UNTRUSTED),
     status=InvocationStatus.RUNNING,
     created_at=NOW,
 )
@@ -75,13 +74,10 @@ def test_names_are_plain_texts():
     assert type(found.tool_calls[0].status) is str
 
 
-@pytest.mark.parametrize("started", [None, NOW])
-@pytest.mark.parametrize("side_effect", [None, *SideEffectClass])
-def test_a_started_call_that_can_change_something_counts_as_an_effect(started, side_effect):
-    row = ROW._replace(started_at=started, side_effect=side_effect)
-    harmless = side_effect in ("none", "workspace_read", "network_read")
-    (call,) = record(rows=(row,)).tool_calls
-    assert call.effect_sent == (started is not None and not harmless)
+@pytest.mark.parametrize("sent_at", [None, NOW])
+def test_an_effect_is_what_the_watermark_says(sent_at):
+    (call,) = record(rows=(ROW._replace(started_at=NOW, effect_sent_at=sent_at),)).tool_calls
+    assert call.effect_sent is (sent_at is not None)
 
 
 def test_a_record_is_cut_at_the_limits_and_says_so():
