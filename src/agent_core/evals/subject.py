@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from agent_core.application.inline import run_inline
 from agent_core.application.runtime import Runtime
@@ -25,6 +25,9 @@ from hardgate.cases.vocabulary import Vocabulary
 from hardgate.documents.problems import DefinitionError, Problem
 from hardgate.fixtures.model_script import ModelScript
 from hardgate.subjects.port import SubjectError
+
+if TYPE_CHECKING:
+    from hardgate.fixtures.tool_results import ToolResults
 
 NAME = "agent_core"
 VERSION = "0.1.0"
@@ -110,7 +113,13 @@ class ReferenceSubject:
             policy_profiles=frozenset(self._identity.policies),
         )
 
-    def run(self, case: Case, script: ModelScript, workspace: str) -> Record:
+    def run(
+        self,
+        case: Case,
+        script: ModelScript,
+        workspace: str,
+        tool_results: ToolResults | None = None,
+    ) -> Record:
         # No tool of this runtime reads or writes a workspace yet, so `workspace` stays empty.
         try:
             composition = self._compose(
@@ -134,6 +143,7 @@ class ReferenceSubject:
 async def _run(composition: Composition, case: Case, principal: Principal) -> Record:
     runtime, model = composition.runtime, composition.model
     session = await runtime.open_session(principal, case.fixtures.tools)
+    assert case.input is not None and case.input.text is not None, "checked at collection"
     run_id = await runtime.submit(session.id, case.input.text)
     run = await runtime.run_until_terminal(run_id)
     return observed(

@@ -28,6 +28,7 @@ class ObservedCall(NamedTuple):
     `malformed` says that the arguments were no JSON object or did not fit the tool's schema, and
     `invented` that the session offers no tool of that name. `effect_sent` is the effect watermark:
     something irreversible may have happened. `status` is the invocation's last state.
+    `missing_watermark`: the tool is not idempotent and succeeded without ever setting it.
     """
 
     name: str
@@ -40,14 +41,45 @@ class ObservedCall(NamedTuple):
     invented: bool = False
     started: bool = False
     effect_sent: bool = False
+    missing_watermark: bool = False
+
+
+class ObservedItem(NamedTuple):
+    """One piece of the conversation, with its labels; `kind` is the subject's own name for it."""
+
+    kind: str
+    trust: str
+    private: bool | None = None
+    tool: str | None = None
+    call_id: str | None = None
+
+
+class MissingToolResult(NamedTuple):
+    """A call of a tool with recorded results for which none is recorded."""
+
+    tool: str
+    arguments_sha256: str
+    step: int
+
+
+class FileChanges(NamedTuple):
+    """How the files of a workspace differ from what they were; paths, sorted."""
+
+    created: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
 
 
 class Record(NamedTuple):
-    """One run, as its subject's own log and tables tell it.
+    """One run, or the runs of one conversation, as its subject's own log and tables tell it.
 
-    `final_text` is the last answer of the run, None if there was none. `turns_consumed` counts the
-    turns of the script that were played; `exhausted_at_step` is the step that asked for one more.
-    `limits_hit` names the harness limits that cut this record short.
+    Of several runs, `terminal_status`, `failure_reason` and `final_text` are the last one's, and
+    everything else is about all of them. `final_text` is None if there was no answer.
+    `turns_consumed` counts the turns of the script that were played; `exhausted_at_step` is the
+    step that asked for one more. `limits_hit` names the harness limits that cut this record short.
+    `exceeded` names the budget behind the failure reason budget_exceeded, such as output_tokens.
+    `messages_sent` counts the user's messages that were sent. What is None from there on, the
+    subject cannot tell; `untrusted` and `private` say what the conversation holds at its end.
     """
 
     terminal_status: str
@@ -62,3 +94,12 @@ class Record(NamedTuple):
     turns_total: int
     exhausted_at_step: int | None = None
     limits_hit: tuple[str, ...] = ()
+    exceeded: str | None = None
+    messages_sent: int = 1
+    missing_tool_results: tuple[MissingToolResult, ...] = ()
+    items: tuple[ObservedItem, ...] | None = None
+    untrusted: bool | None = None
+    private: bool | None = None
+    blocked_sends: int | None = None
+    pending_approvals: int | None = None
+    metrics: Mapping[str, int] | None = None

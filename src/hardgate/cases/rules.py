@@ -1,113 +1,60 @@
-"""What a case has to satisfy beyond the shape of its values.
+"""What a case has to satisfy beyond the shape of its values, as far as the case alone tells.
 
-`own_problems` needs the case alone: nothing in it may contradict itself, be said twice, or be
-unable to fail. `name_problems` also needs the names that the subject knows.
+What an `expected` block has to satisfy by itself is in `expected_rules`.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from hardgate.cases.answer_text import normalized
-from hardgate.cases.model import Case, Expected
-from hardgate.cases.vocabulary import Vocabulary
+from hardgate.cases.expected_rules import (
+    CANNOT_FAIL,
+    CONTRADICTION,
+    Block,
+    each_once,
+    expected_problems,
+)
+from hardgate.cases.model import Case
+from hardgate.cases.planned import PlannedRun, planned_runs
 from hardgate.documents.problems import Problem
-from hardgate.documents.strict_yaml import Document, Keys
-from hardgate.documents.wording import choices, did_you_mean, quoted
+from hardgate.documents.strict_yaml import Document
+from hardgate.documents.wording import quoted
 
+SAYS_NOTHING = "case.says_nothing"
 # A number of two or more digits, then the case's name.
 FILE_NAME = re.compile(r"(?:.*/)?([0-9]{2,4})_([^/]*)\.yaml")
 
-# Not an expectation: `implicit` only takes checks away.
-_NO_EXPECTATION = "implicit"
+# The keys of an intervention that one action only can use.
+_ACTIONS_OF_KEY = {
+    "actor": ("approve", "deny"),
+    "text": ("answer",),
+    "reconnect": ("disconnect",),
+}
+# An upper bound of `expected`, and the limit that ends a run before it could pass that bound.
+_LIMIT_OF_BOUND = {
+    "maximum_steps": "max_steps",
+    "maximum_model_calls": "max_model_calls",
+    "maximum_tool_calls": "max_tool_calls",
+}
 
 
 def own_problems(case: Case, document: Document) -> list[Problem]:
     """Every problem of one case that needs no other file."""
-    return [
+    problems = [
         *_file_name(case, document),
-        *_nothing_expected(case.expected, document),
-        *_cannot_fail(case.expected, document),
-        *_said_twice(case, document),
-        *_mixed_counts(case.expected, document),
-        *_contradictions(case.expected, document),
+        *_source(case, document),
+        *_expected_or_arms(case, document),
+        *_interventions(case, document),
+        *_named_once(case, document),
     ]
-
-
-def name_problems(
-    case: Case, document: Document, vocabulary: Vocabulary, proposed_tools: frozenset[str]
-) -> list[Problem]:
-    """A problem for each name that the subject does not know.
-
-    `proposed_tools` are the names that the case's script proposes: a case may speak about a tool
-    that its model invents.
-    """
-    expected = case.expected
-    known = vocabulary.tools
-    spoken_of = None if known is None else known | proposed_tools
-    lists: tuple[tuple[str, frozenset[str] | None, Iterable[tuple[Keys, str]]], ...] = (
-        ("principal", vocabulary.principals, [(("principal",), case.principal)]),
-        (
-            "policy_profile",
-            vocabulary.policy_profiles,
-            [(("policy_profile",), case.policy_profile)],
-        ),
-        ("tool", known, _items(case.fixtures.tools, "fixtures", "tools")),
-        ("tool", spoken_of, _call_names(expected)),
-        ("tool", spoken_of, _effect_tools(expected)),
-        ("tool", spoken_of, _expected_items(expected, "forbidden_tool_calls")),
-        ("event_type", vocabulary.event_types, _expected_items(expected, "event_order")),
-        ("reason_code", vocabulary.reason_codes, _expected_items(expected, "reason_codes")),
-    )
-    problems = list(_unknown_status(expected, document, vocabulary))
-    for kind, names, items in lists:
+    for run in planned_runs(case):
         problems += [
-            document.problem(keys, f"case.unknown_{kind}", _unknown(name, names))
-            for keys, name in items
-            if names is not None and name not in names
+            *_input(run, document),
+            *_script(run, document),
+            *_judge(run, document),
+            *_bounds(run, document),
+            *expected_problems(Block(run.expected, document, run.at)),
         ]
     return problems
-
-
-def _unknown(name: str, known: frozenset[str]) -> str:
-    ordered = sorted(known)
-    return f"found {quoted(name)}; allowed: {choices(ordered)}{did_you_mean(name, ordered)}"
-
-
-def _items(names: Iterable[str] | None, *keys: str) -> list[tuple[Keys, str]]:
-    return [((*keys, index), name) for index, name in enumerate(names or ())]
-
-
-def _expected_items(expected: Expected, key: str) -> list[tuple[Keys, str]]:
-    return _items(getattr(expected, key), "expected", key)
-
-
-def _call_names(expected: Expected) -> list[tuple[Keys, str]]:
-    calls = expected.tool_calls or ()
-    return [
-        (("expected", "tool_calls", index, "name"), call.name) for index, call in enumerate(calls)
-    ]
-
-
-def _effect_tools(expected: Expected) -> list[tuple[Keys, str]]:
-    effects = expected.effects
-    return [
-        (("expected", "effects", index, "tool"), effect.tool)
-        for index, effect in enumerate(effects)
-    ]
-
-
-def _unknown_status(
-    expected: Expected, document: Document, vocabulary: Vocabulary
-) -> Iterator[Problem]:
-    status = expected.terminal_status
-    if status is None:
-        return
-    known = vocabulary.terminal_statuses
-    if status.upper() in known and status in (status.upper(), status.lower()):
-        return
-    names = sorted(name.lower() for name in known)
-    message = f"found {quoted(status)}; allowed: {choices(names)}{did_you_mean(status, names)}"
-    yield document.problem(("expected", "terminal_status"), "case.unknown_status", message)
 
 
 def _file_name(case: Case, document: Document) -> Iterator[Problem]:
@@ -124,92 +71,122 @@ def _file_name(case: Case, document: Document) -> Iterator[Problem]:
         yield document.problem(("name",), "case.file_name", message)
 
 
-def _nothing_expected(expected: Expected, document: Document) -> Iterator[Problem]:
-    populated = [
-        name
-        for name, one in Expected.keys.items()
-        if name != _NO_EXPECTATION and getattr(expected, name) != one.default
-    ]
-    if not populated:
-        names = choices(sorted(name for name in Expected.keys if name != _NO_EXPECTATION))
-        message = f"found no expectation, so no run could fail; allowed: at least one of {names}"
-        yield document.problem(("expected",), "case.nothing_expected", message, at_key=True)
+def _source(case: Case, document: Document) -> Iterator[Problem]:
+    for key in ("source_export_id", "reviewed_by"):
+        given = getattr(case, key) is not None
+        if case.source == "trajectory" and not given:
+            message = f"found source trajectory without {key}; allowed: both"
+            yield document.problem(("source",), "case.source", message)
+        elif case.source == "authored" and given:
+            message = f"found {key} beside an authored case; allowed: with source trajectory only"
+            yield document.problem((key,), "case.source", message, at_key=True)
 
 
-def _cannot_fail(expected: Expected, document: Document) -> Iterator[Problem]:
-    """Texts and patterns that every answer satisfies, and patterns that are none."""
-    for keys, text in _expected_items(expected, "final_text_contains"):
-        if not normalized(text):
-            message = (
-                f"found {quoted(text)}, of which the comparison leaves nothing, so it cannot fail; "
-                "allowed: a text with other characters than emphasis (* _ `) and white space"
-            )
-            yield document.problem(keys, "case.cannot_fail", message)
-    pattern = expected.final_text_matches
-    if pattern is None:
-        return
-    keys = ("expected", "final_text_matches")
-    try:
-        matches_nothing = re.search(pattern, "") is not None
-    except (re.error, OverflowError, RecursionError) as error:
-        message = f"found {quoted(pattern)}: {error}; allowed: a regular expression of Python"
-        yield document.problem(keys, "case.pattern", message)
-        return
-    if matches_nothing:
-        message = (
-            f"found {quoted(pattern)}, which matches the empty answer, so it cannot fail; "
-            "allowed: a pattern that needs at least one character"
-        )
-        yield document.problem(keys, "case.cannot_fail", message)
+def _expected_or_arms(case: Case, document: Document) -> Iterator[Problem]:
+    rule = "case.expected_or_arms"
+    if case.expected is None and case.arms is None:
+        yield document.problem((), rule, "found neither expected nor arms; allowed: one of the two")
+    elif case.expected is not None and case.arms is not None:
+        message = "found arms beside expected; allowed: one of the two"
+        yield document.problem(("arms",), rule, message, at_key=True)
+    if case.delta is not None and case.arms is None:
+        message = "found delta without arms; allowed: with arms only"
+        yield document.problem(("delta",), rule, message, at_key=True)
+    if case.delta is not None and not case.delta.model_fields_set:
+        message = "found no relation; allowed: outcome, policy_failures or both"
+        yield document.problem(("delta",), SAYS_NOTHING, message)
+    for index, arm in enumerate(case.arms or ()):
+        if case.input is not None and arm.input is not None:
+            message = "found an input beside the case's own; allowed: one of the two"
+            yield document.problem(("arms", index, "input"), "case.input", message, at_key=True)
+        if arm.carry and not index:
+            message = "found carry in the first arm; allowed: in the second, which comes after one"
+            yield document.problem(("arms", index, "carry"), CONTRADICTION, message, at_key=True)
 
 
-def _said_twice(case: Case, document: Document) -> Iterator[Problem]:
-    expected = case.expected
-    texts = _expected_items(expected, "final_text_contains")
-    for items in (
-        _items(case.tags, "tags"),
-        _items(case.fixtures.tools, "fixtures", "tools"),
-        [(keys, normalized(text)) for keys, text in texts],
-        _expected_items(expected, "forbidden_tool_calls"),
-        _expected_items(expected, "reason_codes"),
-        _effect_tools(expected),
+def _interventions(case: Case, document: Document) -> Iterator[Problem]:
+    rule = "case.intervention"
+    for index, one in enumerate(case.interventions):
+        at = ("interventions", index)
+        for key, actions in _ACTIONS_OF_KEY.items():
+            if key in one.model_fields_set and one.action not in actions:
+                message = f"found {key} beside {one.action}; allowed: with {' or '.join(actions)}"
+                yield document.problem((*at, key), rule, message, at_key=True)
+        if one.action == "answer" and one.text is None:
+            message = "found an answer without text; allowed: both"
+            yield document.problem(at, rule, message)
+        if one.where is not None and not one.where.model_fields_set:
+            message = "found no filter; allowed: tool, call_id or step"
+            yield document.problem((*at, "where"), SAYS_NOTHING, message)
+    session = case.session
+    if session is not None and not session.model_fields_set:
+        message = "found nothing that happens between turns; allowed: at least one key"
+        yield document.problem(("session",), SAYS_NOTHING, message)
+    if session is not None and (session.revoke_scope is None) != (
+        session.revoke_scope_turn is None
     ):
-        seen: dict[str, Keys] = {}
-        for keys, name in items:
-            if name in seen:
-                line, column = document.position(seen[name])
+        message = "found one of revoke_scope and revoke_scope_turn; allowed: both, or none"
+        yield document.problem(("session",), "case.session", message)
+
+
+def _named_once(case: Case, document: Document) -> Iterator[Problem]:
+    yield from each_once(document, ("tags",), [((i,), tag) for i, tag in enumerate(case.tags)])
+    arms = [((index, "name"), arm.name) for index, arm in enumerate(case.arms or ())]
+    yield from each_once(document, ("arms",), arms)
+    for run in planned_runs(case):
+        for key in ("tools", "mcp_servers", "skills"):
+            at = run.keys(document, ("fixtures", key))
+            names = getattr(run.case.fixtures, key) or ()
+            yield from each_once(document, at, [((i,), name) for i, name in enumerate(names)])
+
+
+def _input(run: PlannedRun, document: Document) -> Iterator[Problem]:
+    rule = "case.input"
+    found = run.case.input
+    if found is None:
+        of_arm = "" if run.arm is None else f" for the arm {run.arm}"
+        at = () if run.index is None else ("arms", run.index)
+        yield document.problem(at, rule, f"found no input{of_arm}; allowed: one")
+    elif (found.text is None) == (found.turns is None):
+        what = "neither text nor turns" if found.text is None else "text beside turns"
+        message = f"found {what}; allowed: one of the two"
+        yield document.problem(run.keys(document, ("input",)), rule, message)
+    elif run.case.session is not None and found.turns is None:
+        message = "found session beside input.text; allowed: with input.turns only"
+        yield document.problem(("session",), rule, message, at_key=True)
+
+
+def _script(run: PlannedRun, document: Document) -> Iterator[Problem]:
+    if run.case.model_fixture is None:
+        of_arm = "" if run.arm is None else f" for the arm {run.arm}"
+        at = () if run.index is None else ("arms", run.index)
+        message = f"found no model_fixture{of_arm}; allowed: the name of a model script"
+        yield document.problem(at, "case.no_script", message)
+
+
+def _judge(run: PlannedRun, document: Document) -> Iterator[Problem]:
+    rule = "case.judge"
+    if run.expected.judge is not None and run.case.fixtures.judge is None:
+        message = (
+            "found judge without fixtures.judge; allowed: a scripted judge in fixtures.judge, "
+            "or a scenario of the capability track"
+        )
+        yield document.problem((*run.at, "judge"), rule, message, at_key=True)
+    elif run.expected.judge is None and run.case.fixtures.judge is not None:
+        message = "found a judge that no judge key of expected asks; allowed: both, or neither"
+        yield document.problem(run.keys(document, ("fixtures", "judge")), rule, message)
+
+
+def _bounds(run: PlannedRun, document: Document) -> Iterator[Problem]:
+    """Upper bounds that the run's own limits keep it from passing."""
+    for bound, limit in _LIMIT_OF_BOUND.items():
+        expected = getattr(run.expected, bound)
+        enforced = getattr(run.case.fixtures.run_limits, limit)
+        if expected is not None and enforced is not None and expected >= enforced:
+            turns = run.case.input.turns if run.case.input else None
+            if turns is None or expected >= enforced * len(turns):
                 message = (
-                    f"found {quoted(name)} again (first at {line}:{column}); allowed: each once"
+                    f"found {expected}, which fixtures.run_limits.{limit} {enforced} never lets a "
+                    "run pass; allowed: a smaller number"
                 )
-                yield document.problem(keys, "case.said_twice", message)
-            seen.setdefault(name, keys)
-
-
-def _mixed_counts(expected: Expected, document: Document) -> Iterator[Problem]:
-    """Entries for one tool either all have a count, or none has: else no total is expected."""
-    counted: dict[str, bool] = {}
-    for index, call in enumerate(expected.tool_calls or ()):
-        has_count = call.count is not None
-        if counted.setdefault(call.name, has_count) != has_count:
-            message = (
-                f"found an entry for {call.name} {'with' if has_count else 'without'} count after "
-                f"one {'without' if has_count else 'with'}; "
-                "allowed: a count in all entries of a tool, or in none"
-            )
-            keys = ("expected", "tool_calls", index)
-            yield document.problem(keys, "case.mixed_counts", message)
-
-
-def _contradictions(expected: Expected, document: Document) -> Iterator[Problem]:
-    """Expectations that no run can meet together."""
-    rule = "case.contradiction"
-    if expected.no_tools:
-        for key in ("tool_calls", "effects", "reason_codes"):
-            if getattr(expected, key):
-                message = f"found {key} beside no_tools; allowed: one of the two"
-                yield document.problem(("expected", key), rule, message, at_key=True)
-    forbidden = set(expected.forbidden_tool_calls or ())
-    for keys, name in (*_call_names(expected), *_effect_tools(expected)):
-        if name in forbidden:
-            message = f"found {quoted(name)}, which forbidden_tool_calls has too; allowed: one"
-            yield document.problem(keys, rule, message)
+                yield document.problem((*run.at, bound), CANNOT_FAIL, message)

@@ -10,7 +10,8 @@ from typing import NamedTuple
 class Vocabulary(NamedTuple):
     """The known names by kind. None means that the subject cannot list them: any name is accepted.
 
-    `terminal_statuses` are the states a run may end in, in upper case.
+    `terminal_statuses` are the states a run may end in, in upper case. `items` are the kinds of the
+    pieces of a conversation. `abilities` are what the subject can do of what `needs` names.
     """
 
     terminal_statuses: frozenset[str]
@@ -19,3 +20,8 @@ class Vocabulary(NamedTuple):
     reason_codes: frozenset[str] | None
     principals: frozenset[str] | None
     policy_profiles: frozenset[str] | None
+    failure_reasons: frozenset[str] | None = None
+    agents: frozenset[str] | None = None
+    items: frozenset[str] | None = None
+    metrics: frozenset[str] | None = None
+    abilities: frozenset[str] = frozenset()

@@ -41,9 +41,9 @@ def _says(text: str) -> Allowed:
     return text.format_map
 
 
-def _items(context: Context, word: str, count: str) -> str:
-    number = context[count]
-    return f"{word} {number} {'item' if number == 1 else 'items'}"
+def _counted(bound: str, count: str, noun: str) -> Allowed:
+    """A number of things, from the key `count` of the error's context."""
+    return lambda context: f"{bound} {context[count]} {noun}{'s' * (context[count] != 1)}"
 
 
 _TYPES = {
@@ -66,10 +66,10 @@ _VALUES: dict[str, tuple[str, Allowed]] = {
     "less_than": ("schema.range", _says("less than {lt}")),
     "less_than_equal": ("schema.range", _says("at most {le}")),
     "multiple_of": ("schema.range", _says("a multiple of {multiple_of}")),
-    "too_short": ("schema.length", lambda context: _items(context, "at least", "min_length")),
-    "too_long": ("schema.length", lambda context: _items(context, "at most", "max_length")),
-    "string_too_short": ("schema.length", _says("at least {min_length} characters")),
-    "string_too_long": ("schema.length", _says("at most {max_length} characters")),
+    "too_short": ("schema.length", _counted("at least", "min_length", "item")),
+    "too_long": ("schema.length", _counted("at most", "max_length", "item")),
+    "string_too_short": ("schema.length", _counted("at least", "min_length", "character")),
+    "string_too_long": ("schema.length", _counted("at most", "max_length", "character")),
     "string_pattern_mismatch": ("schema.pattern", _says("a text that matches {pattern}")),
     **{
         name: ("schema.type", lambda context, allowed=allowed: allowed)  # type: ignore[misc]
@@ -83,6 +83,7 @@ _LEADS = re.compile(
     r"(should be|should have)? ?"
 )
 _QUOTED_NAME = re.compile(r"'([^']*)'")
+_WITHOUT_QUOTES = {"True": "true", "False": "false", "None": "null"}
 
 
 def complain(details: ErrorDetails, keys: Keys, known: tuple[str, ...]) -> Complaint:
@@ -135,7 +136,7 @@ def _no_tag(details: ErrorDetails, keys: Keys, known: tuple[str, ...]) -> Compla
 def _choice(keys: Keys, value: Any, expected: str) -> Complaint:
     names = _QUOTED_NAME.findall(expected)
     suggestion = did_you_mean(value, names) if isinstance(value, str) else ""
-    allowed = choices(names) if names else expected
+    allowed = choices(names) if names else _WITHOUT_QUOTES.get(expected, expected)
     return Complaint(keys, "schema.value", f"found {shown(value)}", allowed, suggestion)
 
 

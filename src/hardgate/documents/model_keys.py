@@ -11,17 +11,17 @@ Location = tuple[str | int, ...]
 
 
 def known_keys(model: Any, location: Location) -> tuple[str, ...]:
-    """The keys of the model or models that stand at a pydantic location below `model`, sorted."""
+    """The keys of the model or models that stand at a pydantic location below `model`, sorted.
+
+    The second names of a model's keys, see `hardgate.documents.aliases`, are among them.
+    """
     reached = list(_leaves(model))
     for element in location:
         reached = _step(reached, element)
-    names = {
-        field.alias or name
-        for leaf in reached
-        if _is_model(leaf)
-        for name, field in leaf.model_fields.items()
-    }
-    return tuple(sorted(names))
+    models = [leaf for leaf in reached if _is_model(leaf)]
+    names = {field.alias or name for leaf in models for name, field in leaf.model_fields.items()}
+    aliases = {alias for leaf in models for alias in getattr(leaf, "aliases", ())}
+    return tuple(sorted(names | aliases))
 
 
 def _step(leaves: list[Any], element: str | int) -> list[Any]:

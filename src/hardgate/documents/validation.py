@@ -9,19 +9,26 @@ value with `refused(rule, message)`, and both appear unchanged in the Problem.
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Collection, Iterator
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
-from pydantic_core import ErrorDetails, PydanticCustomError
+from pydantic_core import PydanticCustomError
 
-from hardgate.documents.complaints import Complaint, complain, merge_union_branches
-from hardgate.documents.model_keys import known_keys
 from hardgate.documents.problems import DefinitionError, Problem
 from hardgate.documents.strict_yaml import Document, Keys
 from hardgate.documents.wording import shown
 
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+    from hardgate.documents.complaints import Complaint
+
 T = TypeVar("T")
+
+_DISABLE_PLUGINS = "PYDANTIC_DISABLE_PLUGINS"
 
 
 def refused(rule: str, message: str) -> PydanticCustomError:
@@ -41,6 +48,39 @@ def validate(document: Document, model: type[T], at: Keys = ()) -> T:
     except ValidationError as error:
         raise DefinitionError(_problems(document, at, value, model, error)) from None
     return instance
+
+
+def validate_without_nulls(
+    document: Document, model: type[T], *, free_keys: Collection[str] = ()
+) -> T:
+    """As `validate`, for a document in which a key that is null would be taken for one not there.
+
+    Below `free_keys` stand values of other programs, in which null is a value like any other.
+    """
+    nulls = list(_nulls(document, (), document.value, free_keys))
+    try:
+        instance = validate(document, model)
+    except DefinitionError as error:
+        places = {(problem.line, problem.column) for problem in error.problems}
+        others = [problem for problem in nulls if (problem.line, problem.column) not in places]
+        raise DefinitionError([*others, *error.problems]) from None
+    if nulls:
+        raise DefinitionError(nulls)
+    return instance
+
+
+def _nulls(
+    document: Document, at: Keys, value: Any, free_keys: Collection[str]
+) -> Iterator[Problem]:
+    if value is None:
+        yield document.problem(at, "schema.type", "found null; allowed: a value, or no such key")
+    elif isinstance(value, dict):
+        for key, below in value.items():
+            if key not in free_keys:
+                yield from _nulls(document, (*at, key), below, free_keys)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _nulls(document, (*at, index), item, free_keys)
 
 
 def validate_list(document: Document, model: type[T]) -> tuple[dict[int, T], list[Problem]]:
@@ -65,7 +105,20 @@ def validate_list(document: Document, model: type[T]) -> tuple[dict[int, T], lis
 
 @lru_cache(maxsize=64)
 def _adapter(model: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(model)
+    """What validates a type, built without the plugins of pydantic that happen to be installed.
+
+    None may change what a file means, and looking for some costs as much as reading a case.
+    """
+    before = os.environ.get(_DISABLE_PLUGINS)
+    os.environ[_DISABLE_PLUGINS] = "__all__"
+    try:
+        adapter = TypeAdapter(model)
+        adapter.rebuild()
+        return adapter
+    finally:
+        del os.environ[_DISABLE_PLUGINS]
+        if before is not None:
+            os.environ[_DISABLE_PLUGINS] = before
 
 
 def _as_json(value: Any) -> str:
@@ -81,6 +134,9 @@ def _value_at(value: Any, keys: Keys) -> Any:
 def _problems(
     document: Document, at: Keys, value: Any, model: Any, error: ValidationError
 ) -> list[Problem]:
+    # Only a bad file pays for what words a complaint: a case is read in a process of its own.
+    from hardgate.documents.complaints import merge_union_branches
+
     complaints = merge_union_branches(
         [
             _complaint(value, model, details)
@@ -103,6 +159,9 @@ def _counts_refused_items(details: ErrorDetails) -> bool:
 
 def _complaint(value: Any, model: Any, details: ErrorDetails) -> Complaint:
     """One pydantic error, with its location found again in the document."""
+    from hardgate.documents.complaints import complain
+    from hardgate.documents.model_keys import known_keys
+
     location = details["loc"]
     names_a_missing_key = details["type"] == "missing"
     about_key = bool(location) and location[-1] == "[key]"

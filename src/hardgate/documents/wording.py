@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Iterable
 
@@ -57,6 +56,8 @@ def choices(names: Iterable[str]) -> str:
 
 def nearest(name: str, known: Iterable[str], likeness: float = LIKE) -> str | None:
     """The known name most like `name` (difflib's ratio, from 0 to 1), or None."""
+    import difflib  # only a mistake pays for it
+
     by_lower_case = {candidate.lower(): candidate for candidate in known}
     matches = difflib.get_close_matches(name.lower(), list(by_lower_case), 1, likeness)
     return by_lower_case[matches[0]] if matches else None

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import pairwise
 
-from hardgate.cases.model import Expected
+from hardgate.cases.expected import Expected
 from hardgate.cases.record import Record
 from hardgate.expectations.outcome import Keys, Outcome, events_of_tool, last_event
 
@@ -14,12 +14,11 @@ def implicit(expected: Expected, record: Record, keys: Keys) -> Iterator[Outcome
     """The run did not fail, and the model proposed neither malformed arguments nor invented tools.
 
     A case may opt out of each, and then the thing has to happen: an unneeded opt-out fails. A case
-    that states `terminal_status: failed` has opted out of the first.
+    that says by itself that the run fails has opted out of the first.
     """
     opted_out = expected.implicit
     errored = record.terminal_status == FAILED or record.failure_reason is not None
-    stated = expected.terminal_status is not None and expected.terminal_status.upper() == FAILED
-    if opted_out.allow_errored_run or not stated:
+    if opted_out.allow_errored_run or not _expects_failure(expected):
         yield _implicit(
             "errored_run",
             opted_out.allow_errored_run,
@@ -35,6 +34,14 @@ def implicit(expected: Expected, record: Record, keys: Keys) -> Iterator[Outcome
     ):
         around = events_of_tool(record, found[0]) if found else last_event(record)
         yield _implicit(name, allowed, found, keys, around)
+
+
+def _expects_failure(expected: Expected) -> bool:
+    return (
+        (expected.terminal_status is not None and expected.terminal_status.upper() == FAILED)
+        or expected.failure_reason is not None
+        or expected.stop_cause in ("max_turns", "output_token_budget", "cost_budget")
+    )
 
 
 def _implicit(
@@ -80,6 +87,39 @@ def fixture(record: Record) -> Iterator[Outcome]:
         "none" if step is None else f"a request at step {step}",
         "" if step is None else f"missing: a turn for the request at step {step}",
         last_event(record),
+    )
+
+
+def messages(turns: int, record: Record) -> Iterator[Outcome]:
+    """Every message of a conversation was sent: each run but the last one completed."""
+    passed = record.messages_sent == turns
+    yield Outcome(
+        "input.messages_sent",
+        ("input", "turns"),
+        passed,
+        turns,
+        record.messages_sent,
+        "" if passed else f"missing: {turns - record.messages_sent} messages were not sent",
+        last_event(record),
+    )
+
+
+def tool_results(record: Record) -> Iterator[Outcome]:
+    """Every call of a tool with recorded results had one."""
+    missing = [
+        f"{one.tool} at step {one.step}, arguments {one.arguments_sha256}"
+        for one in record.missing_tool_results
+    ]
+    yield Outcome(
+        "fixture.missing_tool_result",
+        ("fixtures", "tool_results"),
+        not missing,
+        "a recorded result for every call",
+        missing,
+        f"missing: a result of {'; '.join(missing)}" if missing else "",
+        events_of_tool(record, record.missing_tool_results[0].tool)
+        if missing
+        else last_event(record),
     )
 
 

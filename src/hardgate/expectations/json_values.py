@@ -36,6 +36,32 @@ def contains(actual: Any, subset: Any) -> bool:
     return next(differences(actual, subset), None) is None
 
 
+def equal(one: Any, other: Any) -> bool:
+    """Whether each of two values contains the other."""
+    return contains(one, other) and contains(other, one)
+
+
+def written(value: Any) -> str:
+    """A value as a text: a text is itself, everything else is JSON with sorted keys.
+
+    Equal numbers are written alike: 1.0 as 1.
+    """
+    return value if isinstance(value, str) else json.dumps(_plain(value), **_WRITTEN)
+
+
+_WRITTEN: dict[str, Any] = {"ensure_ascii": False, "sort_keys": True, "separators": (",", ":")}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, Mapping):
+        return {str(key): _plain(below) for key, below in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return value
+
+
 def shown(value: Any) -> str:
     """A value as JSON on one line, cut after 200 characters."""
     text = json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)

@@ -1,115 +1,45 @@
-"""Expectations about the tool calls that the model proposed."""
+"""Expectations about which tools the model proposed, and what became of the calls together."""
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator
 
-from hardgate.cases.model import ExpectedCall
-from hardgate.cases.record import ObservedCall, Record
-from hardgate.expectations.json_values import contains, differences
-from hardgate.expectations.outcome import Keys, Outcome, calls, events_of_tool
+from hardgate.cases.record import Record
+from hardgate.expectations.outcome import Keys, Outcome, calls, events_of_tool, last_event
 
-_DIFFERENCES_SHOWN = 3
-
-
-def tool_calls(expected: tuple[ExpectedCall, ...], record: Record, keys: Keys) -> Iterator[Outcome]:
-    """Per entry one check for its count and one for its arguments, or one for its name alone."""
-    for name in dict.fromkeys(entry.name for entry in expected):
-        entries = {index: entry for index, entry in enumerate(expected) if entry.name == name}
-        made = [call for call in record.tool_calls if call.name == name]
-        served = _served(list(entries.values()), made)
-        around = events_of_tool(record, name)
-        total = sum(entry.count or 0 for entry in entries.values())
-        for (index, entry), serving in zip(entries.items(), served, strict=True):
-            place = (*keys, index)
-            if entry.count is not None:
-                yield _count(name, total, len(made), (*place, "count"), around)
-            if entry.arguments_subset is not None:
-                yield _arguments(entry, serving, made, (*place, "arguments_subset"), around)
-            elif entry.count is None:
-                passed = bool(made)
-                yield Outcome(
-                    "tool_calls.name",
-                    (*place, "name"),
-                    passed,
-                    f"at least {calls(1, name)}",
-                    calls(len(made), name),
-                    "" if passed else f"missing: {name}",
-                    around,
-                )
+_NOT_DONE = frozenset({"FAILED", "UNCERTAIN"})
 
 
-def _count(name: str, total: int, made: int, keys: Keys, around: tuple[int, ...]) -> Outcome:
-    message = ""
-    if made != total:
-        word = "missing" if made < total else "unexpected"
-        message = f"{word}: {calls(abs(made - total), name)}"
-    expected, observed = calls(total, name), calls(made, name)
-    return Outcome("tool_calls.count", keys, made == total, expected, observed, message, around)
+def tools(expected: tuple[str, ...], record: Record, keys: Keys) -> Iterator[Outcome]:
+    """One check per tool: it is proposed at least as often as it is listed."""
+    wanted = Counter(expected)
+    made = Counter(call.name for call in record.tool_calls)
+    for name, count in wanted.items():
+        missing = count - made[name]
+        yield Outcome(
+            "tools",
+            (*keys, expected.index(name)),
+            missing <= 0,
+            f"at least {calls(count, name)}",
+            calls(made[name], name),
+            f"missing: {calls(missing, name)}" if missing > 0 else "",
+            events_of_tool(record, name),
+        )
 
 
-def _arguments(
-    entry: ExpectedCall,
-    serving: int,
-    made: Sequence[ObservedCall],
-    keys: Keys,
-    around: tuple[int, ...],
-) -> Outcome:
-    needed = entry.count or 1
-    message = ""
-    if serving != needed:
-        message = f"missing: {needed - serving} of {calls(needed, entry.name)} with these arguments"
-        unlike = [
-            list(differences(call.arguments, entry.arguments_subset))
-            for call in made
-            if not contains(call.arguments, entry.arguments_subset)
-        ]
-        if unlike:
-            nearest = min(unlike, key=len)
-            message += f"; nearest call: {'; '.join(nearest[:_DIFFERENCES_SHOWN])}"
-    return Outcome(
-        "tool_calls.arguments_subset",
-        keys,
-        serving == needed,
-        dict(entry.arguments_subset or {}),
-        [None if call.arguments is None else dict(call.arguments) for call in made],
-        message,
-        around,
-    )
-
-
-def _served(entries: Sequence[ExpectedCall], made: Sequence[ObservedCall]) -> list[int]:
-    """How many calls serve each entry, when each call serves at most one and as many as possible.
-
-    An entry without arguments is served by any call. The assignment is a maximum one (augmenting
-    paths), so the order of entries and of calls never changes whether all are served.
-    """
-    needed = [entry.count or 1 for entry in entries]
-    serving: list[list[int]] = [[] for _ in entries]
-    fits = [
-        [
-            index
-            for index, entry in enumerate(entries)
-            if entry.arguments_subset is None or contains(call.arguments, entry.arguments_subset)
-        ]
-        for call in made
-    ]
-
-    def place(call: int, tried: set[int]) -> bool:
-        for entry in fits[call]:
-            if entry in tried:
-                continue
-            tried.add(entry)
-            if len(serving[entry]) < needed[entry]:
-                serving[entry].append(call)
-                return True
-            for position, other in enumerate(serving[entry]):
-                if place(other, tried):
-                    serving[entry][position] = call
-                    return True
-        return False
-
-    for call in range(len(made)):
-        place(call, set())
-    return [len(one) for one in serving]
+def tools_in_order(expected: tuple[str, ...], record: Record, keys: Keys) -> Iterator[Outcome]:
+    """One check: the proposals contain these, in this order."""
+    names = [call.name for call in record.tool_calls]
+    after = 0
+    for number, wanted in enumerate(expected):
+        if wanted not in names[after:]:
+            message = f"missing: {wanted}" + (f" after {expected[number - 1]}" if number else "")
+            around = events_of_tool(record, wanted)
+            yield Outcome(
+                "tools_in_order", (*keys, number), False, list(expected), names, message, around
+            )
+            return
+        after = names.index(wanted, after) + 1
+    yield Outcome("tools_in_order", keys, True, list(expected), names)
 
 
 def forbidden_tool_calls(
@@ -135,3 +65,31 @@ def no_tools(expected: bool, record: Record, keys: Keys) -> Iterator[Outcome]:
     message = f"unexpected: {', '.join(names)}" if names else ""
     around = events_of_tool(record, names[0]) if names else ()
     yield Outcome("no_tools", keys, not names, [], names, message, around)
+
+
+def tool_started_count(expected: int, record: Record, keys: Keys) -> Iterator[Outcome]:
+    """One check."""
+    started = [call.name for call in record.tool_calls if call.started]
+    passed = len(started) == expected
+    message = "" if passed else f"started: {', '.join(started) or 'none'}"
+    around = events_of_tool(record, started[0]) if started else last_event(record)
+    yield Outcome("tool_started_count", keys, passed, expected, len(started), message, around)
+
+
+def ended_on_failed_call(expected: bool, record: Record, keys: Keys) -> Iterator[Outcome]:
+    """One check: the run completed, and the last call that was started did not succeed.
+
+    Calls that were denied or never started do not count; a run that did not complete by itself has
+    not ended on a failed call, whatever its calls.
+    """
+    started = [call for call in record.tool_calls if call.started]
+    failed = bool(started) and started[-1].status in _NOT_DONE
+    observed = record.terminal_status == "COMPLETED" and failed
+    message = ""
+    if observed != expected:
+        last = f"{started[-1].name} {started[-1].status}" if started else "no call was started"
+        message = f"the run ended as {record.terminal_status}; its last call: {last}"
+    around = events_of_tool(record, started[-1].name) if started else last_event(record)
+    yield Outcome(
+        "ended_on_failed_call", keys, observed == expected, expected, observed, message, around
+    )

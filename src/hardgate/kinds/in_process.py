@@ -50,8 +50,16 @@ class Options:
 Runner = Callable[[GateEntry, Tree, Options], Verdict]
 
 
-def run_process(program: str, runner: Runner, argv: Sequence[str] | None = None) -> int:
-    """The whole life of one test process; returns the exit code."""
+def run_process(
+    program: str,
+    runner: Runner,
+    argv: Sequence[str] | None = None,
+    excerpt: Callable[[], str] = str,
+) -> int:
+    """The whole life of one test process; returns the exit code.
+
+    `excerpt` gives, once the check has run, the piece of a log that shows why it failed.
+    """
     start = Start.now()
     try:
         options = _options(program, sys.argv[1:] if argv is None else argv)
@@ -62,7 +70,8 @@ def run_process(program: str, runner: Runner, argv: Sequence[str] | None = None)
     except DefinitionError as error:
         print(error, file=sys.stderr)
         return DEFINITION
-    return publish(with_network(verdict, prove()), repeat=options.repeat, start=start)
+    verdict = with_network(verdict, prove())
+    return publish(verdict, repeat=options.repeat, start=start, excerpt=excerpt())
 
 
 def judge(options: Options, runner: Runner) -> Verdict:

@@ -8,43 +8,45 @@ registered: neither may pass or vanish. Exit codes: 1 always, 2 on wrong usage. 
 library only.
 """
 
+import argparse
 import sys
 from collections.abc import Sequence
 
-from hardgate.kinds.options import read_options
+from hardgate.kinds.command_line import argument_parser
 from hardgate.verdicts.network import Probe, prove
 from hardgate.verdicts.output import Start, publish
 from hardgate.verdicts.verdict import Finding, conclude, with_network
 
 
 def main(argv: Sequence[str], probe: Probe | None = None) -> int:
-    """Publish the failing verdict. `probe` is how the network is looked at; tests pass their own."""
+    """Publish the failing verdict. `probe` is how the network is looked at."""
     start = Start.now()
-    options = read_options(
-        argv,
-        "refused",
-        {
-            "id": "the gate's id, or the target's name where no id could be read",
-            "kind": "the gate's kind",
-            "milestone": "the gate's milestone",
-            "path": "the file to mend",
-            "line": "the line to mend",
-            "rule": "the rule that refuses it",
-            "message": "why there is nothing to run",
-            "repeat": "the command that repeats this test",
-        },
-    )
+    options = _options(argv)
     verdict = conclude(
-        id=options["id"],
-        kind=options["kind"],
-        milestone=int(options["milestone"]),
-        findings=(
-            Finding(options["path"], int(options["line"]), options["rule"], options["message"]),
-        ),
+        id=options.id,
+        kind=options.kind,
+        milestone=options.milestone,
+        findings=(Finding(options.path, options.line, options.rule, options.message),),
         examined=1,
         unit="entries",
     )
-    return publish(with_network(verdict, prove(probe)), repeat=options["repeat"], start=start)
+    return publish(with_network(verdict, prove(probe)), repeat=options.repeat, start=start)
+
+
+def _options(argv: Sequence[str]) -> argparse.Namespace:
+    parser = argument_parser("refused")
+    for name, kind, meaning in (
+        ("id", str, "the gate's id, or the target's name where no id could be read"),
+        ("kind", str, "the gate's kind"),
+        ("milestone", int, "the gate's milestone"),
+        ("path", str, "the file to mend"),
+        ("line", int, "the line to mend"),
+        ("rule", str, "the rule that refuses it"),
+        ("message", str, "why there is nothing to run"),
+        ("repeat", str, "the command that repeats this test"),
+    ):
+        parser.add_argument(f"--{name}", required=True, type=kind, help=meaning)
+    return parser.parse_args(argv)
 
 
 if __name__ == "__main__":

@@ -4,12 +4,17 @@ A subject plays the scripted model to an ordinary agent of its runtime, lets it 
 hands back what its event log and tables say. It neither checks nor judges.
 """
 
-from typing import Protocol
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
 
 from hardgate.cases.model import Case
 from hardgate.cases.record import Record
 from hardgate.cases.vocabulary import Vocabulary
 from hardgate.fixtures.model_script import ModelScript
+
+if TYPE_CHECKING:
+    from hardgate.fixtures.tool_results import ToolResults
 
 
 class SubjectError(Exception):
@@ -28,8 +33,17 @@ class Subject(Protocol):
     def vocabulary(self) -> Vocabulary:
         """The names this subject knows; cheap, called once before a case runs."""
 
-    def run(self, case: Case, script: ModelScript, workspace: str) -> Record:
-        """Run `case` with the model that `script` plays, in the empty folder `workspace`.
+    def run(
+        self,
+        case: Case,
+        script: ModelScript,
+        workspace: str,
+        tool_results: ToolResults | None = None,
+    ) -> Record:
+        """Run `case` with the model that `script` plays, in the folder `workspace`.
 
-        Deterministic: the same case and script give an equal record. Raises SubjectError.
+        The folder holds the files that the case starts with. `tool_results` are what tools give
+        instead of running. Of a case with several messages, each is a run of the same conversation,
+        and none is sent after a run that did not complete. Deterministic: the same case and the
+        same fixtures give an equal record. Raises SubjectError.
         """

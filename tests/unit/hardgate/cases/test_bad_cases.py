@@ -8,7 +8,7 @@ import re
 import pytest
 
 from hardgate.cases.loader import load_case
-from hardgate.cases.rules import name_problems
+from hardgate.cases.names import name_problems
 from hardgate.cases.vocabulary import Vocabulary
 from hardgate.documents.problems import DefinitionError
 
@@ -60,8 +60,15 @@ def case_problems(data: bytes, path: str = CASE_PATH) -> list[str]:
         loaded = load_case(path, data)
     except DefinitionError as error:
         return [problem.render() for problem in error.problems]
-    problems = name_problems(loaded.case, loaded.document, VOCABULARY, frozenset())
-    return [problem.render() for problem in problems]
+    return [problem.render() for problem in unknown_names(loaded)]
+
+
+def unknown_names(loaded, vocabulary=VOCABULARY, proposed=frozenset()):
+    return [
+        problem
+        for planned in loaded.runs
+        for problem in name_problems(planned, loaded.document, vocabulary, proposed)
+    ]
 
 
 def test_the_good_case_is_good():
@@ -85,8 +92,8 @@ BAD_CASES = {
         ("milestone: 1\n", "milestone: 1\nmilestone: 0\n", "3:1", "first at 2:1"),
     ],
     "schema.missing_key": [
-        ("name: calculator_tool\n", "", "1:1", "found no key 'name'"),
-        ("  text: What is 17 multiplied by 23?", "  tags: []", "8:3", "'text'"),
+        ("name: calculator_tool\n", "", "1:1", "found a map without 'name'"),
+        ("    - name: math.calculate\n      count", "    - count", "17:7", "'name'"),
     ],
     "case.name": [
         ("name: calculator_tool", "name: Calculator-Tool", "1:7", "a name such as calculator_tool"),
@@ -125,7 +132,7 @@ BAD_CASES = {
         ("What is 17 multiplied by 23?", '""', "8:9", "at least 1 character"),
         ('["391"]', "[]", "14:24", "found an empty list; allowed: at least 1 item"),
         ('"39[1]"', f'"{"a" * 513}"', "15:23", "at most 512 characters"),
-        ("{expression: 17 * 23}", "{}", "19:25", "at least 1 key"),
+        ("{expression: 17 * 23}", "{}", "19:25", "at least 1 item"),
     ],
     "case.cannot_fail": [
         ('["391"]', '["**"]', "14:25", "the comparison leaves nothing"),
@@ -167,7 +174,7 @@ BAD_CASES = {
             "  forbidden_tool_calls",
             "    - name: math.calculate\n  forbidden_tool_calls",
             "20:7",
-            "in all entries of a tool, or in none",
+            "the same in all entries of a tool",
         ),
     ],
     "case.contradiction": [
@@ -181,7 +188,7 @@ BAD_CASES = {
         ),
     ],
     "schema.value": [
-        ("  maximum_steps: 2", "  no_tools: false", "21:13", "allowed: true, or no such key"),
+        ("  maximum_steps: 2", "  no_tools: false", "21:13", "found false; allowed: true"),
         ("  maximum_steps: 2", "  no_tools: yes", "21:13", "found 'yes'; allowed: true"),
         (
             "effects: []",
@@ -193,7 +200,7 @@ BAD_CASES = {
             "implicit: {}",
             "implicit: {allow_errored_run: false}",
             "25:33",
-            "allowed: true, or no such key",
+            "found false; allowed: true",
         ),
     ],
     "case.unknown_event_type": [
@@ -311,8 +318,8 @@ def test_every_problem_of_a_file_is_named_in_one_go():
 def test_a_tool_that_the_script_invents_may_be_spoken_of():
     data = edited(CASE, "    - name: math.calculate", "    - name: made.up")
     loaded = load_case(CASE_PATH, data)
-    known = name_problems(loaded.case, loaded.document, VOCABULARY, frozenset({"made.up"}))
-    unknown = name_problems(loaded.case, loaded.document, VOCABULARY, frozenset())
+    known = unknown_names(loaded, proposed=frozenset({"made.up"}))
+    unknown = unknown_names(loaded)
     assert known == []
     assert [problem.rule for problem in unknown] == ["case.unknown_tool"]
 
@@ -323,5 +330,5 @@ def test_a_subject_that_cannot_list_its_names_accepts_all():
     )
     loaded = load_case(CASE_PATH, CASE.encode())
     nothing = Vocabulary(VOCABULARY.terminal_statuses, *[frozenset()] * 5)
-    assert name_problems(loaded.case, loaded.document, silent, frozenset()) == []
-    assert len(name_problems(loaded.case, loaded.document, nothing, frozenset())) == 8
+    assert unknown_names(loaded, silent) == []
+    assert len(unknown_names(loaded, nothing)) == 8

@@ -25,6 +25,8 @@ TYPES = {
 
 def conforms(value, schema, root) -> bool:
     """Whether a value conforms, for the keywords that these schemas use."""
+    if isinstance(schema, bool):
+        return schema
     if "$ref" in schema:
         return conforms(value, root["$defs"][schema["$ref"].rsplit("/", 1)[1]], root)
     for keyword, enough in (("anyOf", any), ("oneOf", lambda found: sum(found) == 1)):
@@ -39,7 +41,7 @@ def conforms(value, schema, root) -> bool:
         return False
     if "enum" in schema and value not in schema["enum"]:
         return False
-    if "const" in schema and value is not schema["const"]:
+    if "const" in schema and (type(value), value) != (type(schema["const"]), schema["const"]):
         return False
     if isinstance(value, str):
         return bool(re.search(schema.get("pattern", ""), value)) and (
@@ -52,6 +54,8 @@ def conforms(value, schema, root) -> bool:
     if isinstance(value, dict):
         known = schema.get("properties", {})
         other = schema.get("additionalProperties", {})
+        if len(value) < schema.get("minProperties", 0):
+            return False
         return all(name in value for name in schema.get("required", [])) and all(
             conforms(item, known[name], root)
             if name in known
@@ -72,10 +76,10 @@ def test_the_checked_in_schemas_are_fresh():
     assert [problem.render() for problem in stale(tree)] == []
 
 
-@pytest.mark.parametrize("name", ["case", "model_script", "verdict"])
+@pytest.mark.parametrize("name", ["case", "model_script", "tool_results", "judge", "verdict"])
 def test_a_changed_schema_is_stale(name):
     tree = OverlayTree(DirectoryTree(".", (FOLDER,), outside_links=True))
-    tree.edit(f"{FOLDER}/{name}.schema.json", '"title": "Hardgate: a', '"title": "Hardgate: the')
+    tree.edit(f"{FOLDER}/{name}.schema.json", '"title": "Hardgate: ', '"title": "Hardgate; ')
     assert [(problem.path, problem.line) for problem in stale(tree)] == [
         (f"{FOLDER}/{name}.schema.json", 3)
     ]
@@ -125,6 +129,13 @@ GOOD_CASE = {
         ({"expected": {"tool_calls": [{"name": "a.b", "count": 1}]}}, True),
         ({"expected": {"tool_calls": [{"name": "a.b", "cuont": 1}]}}, False),
         ({"expected": {"tool_calls": []}}, False),
+        ({"expected": {"contains": ["x"]}}, True),
+        ({"expected": {"contains": "x"}}, False),
+        ({"expected": {"terminal_status": None}}, False),
+        ({"expected": {"event_order": ["a.b", {"event": "a.b", "step": 1}]}}, True),
+        ({"expected": {"event_order": [{"event": "a.b", "steps": 1}]}}, False),
+        ({"fixtures": {"run_limits": {"max_steps": 2}}}, True),
+        ({"fixtures": {"run_limits": {"max_steps": None}}}, False),
     ],
 )
 def test_the_case_schema_tells_good_from_bad(edit, good):
@@ -155,20 +166,22 @@ def test_the_verdict_schema_refuses(edit):
     assert not conforms({**json.loads(VERDICTS[0].to_json()), **edit}, root, root)
 
 
-def described(node):
+def described(node, root):
     """Every property of every object in a schema, as (name, description)."""
     if isinstance(node, dict):
         for name, value in node.get("properties", {}).items():
-            yield name, value.get("description", "")
+            target = root["$defs"][value["$ref"].rsplit("/", 1)[1]] if "$ref" in value else {}
+            yield name, value.get("description", target.get("description", ""))
         for value in node.values():
-            yield from described(value)
+            yield from described(value, root)
     elif isinstance(node, list):
         for value in node:
-            yield from described(value)
+            yield from described(value, root)
 
 
-@pytest.mark.parametrize("name", ["case", "model_script", "verdict"])
+@pytest.mark.parametrize("name", ["case", "model_script", "tool_results", "judge", "verdict"])
 def test_every_key_is_described(name):
-    found = list(described(schema(name)))
-    assert len(found) > 10
+    root = schema(name)
+    found = list(described(root, root))
+    assert len(found) > 4
     assert [key for key, text in found if len(text.split()) < 2] == []

@@ -295,5 +295,5 @@ def test_real_messages_of_pydantic_lose_their_lead():
     said = complaints("day: 1\nwhen: ''\n", Dated)
     assert said == [
         "1:6: schema.range: found 1; allowed: a multiple of 2",
-        "2:7: schema.length: found ''; allowed: at least 1 characters",
+        "2:7: schema.length: found ''; allowed: at least 1 character",
     ]

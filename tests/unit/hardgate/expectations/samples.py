@@ -5,7 +5,7 @@ from typing import Any
 
 from hardgate.cases.loader import LoadedCase, load_case
 from hardgate.cases.record import ObservedCall, ObservedEvent, Record
-from hardgate.expectations.evaluate import evaluate
+from hardgate.expectations.evaluate import Evaluation, Evidence, evaluate
 from hardgate.verdicts.verdict import PASS, CheckResult
 
 CALCULATE = ObservedCall(
@@ -58,17 +58,24 @@ EMPTY = Record(
 )
 
 
-def case(**expected: Any) -> LoadedCase:
+def case(fixtures: Any = None, /, **expected: Any) -> LoadedCase:
     """A case that expects this; values are written as JSON, which is YAML."""
-    lines = [f"  {key}: {json.dumps(value)}\n" for key, value in expected.items()]
-    text = "name: sample\nmilestone: 1\ninput: {text: x}\nmodel_fixture: y\nexpected:\n" + "".join(
-        lines
-    )
+    lines = ["name: sample\n", "milestone: 1\n", "input: {text: x}\n", "model_fixture: y\n"]
+    lines += ["expected:\n"]
+    lines += [f"  {key}: {json.dumps(value)}\n" for key, value in expected.items()]
+    lines += [f"fixtures: {json.dumps(fixtures)}\n"] if fixtures else []
+    text = "".join(lines)
     return load_case("evals/cases/01_sample.yaml", text.encode())
 
 
+def evaluation(loaded: LoadedCase, record: Record = RECORD, **more: Any) -> Evaluation:
+    """The checks of the only run of a case; `more` is other evidence than the record."""
+    (planned,) = loaded.runs
+    return evaluate(loaded, planned, Evidence(record, **more))
+
+
 def checks(loaded: LoadedCase, record: Record = RECORD, **more: Any) -> tuple[CheckResult, ...]:
-    return evaluate(loaded, record, **more).checks
+    return evaluation(loaded, record, **more).checks
 
 
 def outcomes(record: Record = RECORD, **expected: Any) -> dict[str, list[bool]]:

@@ -6,9 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardgate.cases.model import Expected
-from hardgate.cases.record import ObservedEvent
+from hardgate.cases.expected import Expected
+from hardgate.cases.record import FileChanges, ObservedEvent, ObservedItem
 from hardgate.expectations.evaluate import EVALUATORS
+from hardgate.expectations.judging import Verification
+from hardgate.fixtures.judge import JudgeVerdict, ScriptedJudge
 from tests.unit.hardgate.expectations.samples import (
     EMPTY,
     RECORD,
@@ -25,21 +27,91 @@ CALCULATE = {"name": "math.calculate", "arguments_subset": {"expression": "17 * 
 WRITE = {"tool": "demo.write", "watermark": "set"}
 NO_CALLS = with_calls()
 WROTE = with_calls(call("demo.write", effect_sent=True))
+RAN_OUT = RECORD._replace(terminal_status="FAILED", failure_reason="max_steps_exceeded")
+LABELLED = RECORD._replace(
+    untrusted=True,
+    private=False,
+    blocked_sends=1,
+    pending_approvals=0,
+    metrics={"tool_truncations_total": 1},
+    items=(
+        ObservedItem("user_message", "user", private=False),
+        ObservedItem("tool_result", "internal_tool", False, "math.calculate", "call_1"),
+    ),
+)
+
+
+def with_events(types, payload=None):
+    events = tuple(ObservedEvent(number, one, payload or {}) for number, one in enumerate(types, 1))
+    return RECORD._replace(events=events)
+
+
+ANSWER = RECORD.final_text
+RUBRIC = "Says 391."
+JUDGE = ScriptedJudge(
+    rubric=RUBRIC,
+    verdicts=(
+        JudgeVerdict(answer=ANSWER, passed=True, reason="It does."),
+        JudgeVerdict(answer="392", passed=False, reason="It does not."),
+    ),
+)
+# What a key needs beside the record.
+EVIDENCE = {
+    "workspace": {"changes": FileChanges(created=("a.txt",), removed=("b.txt",))},
+    "judge": {"judge": JUDGE},
+    "verify": {"verification": Verification(0)},
+}
+# No subject can show these yet, so nothing passes and no case that uses one is run.
+NOT_YET = {"artifacts"}
 PASSING = {
     "terminal_status": ("completed", RECORD),
+    "failure_reason": ("max_steps_exceeded", RAN_OUT),
+    "stop_cause": ("max_turns", RAN_OUT),
+    "final_text": (ANSWER, RECORD),
     "final_text_contains": (["391"], RECORD),
+    "final_text_not_contains": (["392"], RECORD),
+    "final_text_contains_any": (["390", "391"], RECORD),
     "final_text_matches": ("39[1]", RECORD),
+    "tools": (["math.calculate"], RECORD),
+    "tools_in_order": (["math.calculate"], RECORD),
     "tool_calls": ([CALCULATE], RECORD),
+    "args": ([{"tool": "math.calculate", "key": "expression", "contains": "23"}], RECORD),
     "forbidden_tool_calls": (["demo.write"], RECORD),
     "no_tools": (True, NO_CALLS),
+    "tool_started_count": (1, RECORD),
+    "ended_on_failed_call": (False, RECORD),
     "maximum_steps": (2, RECORD),
+    "maximum_model_calls": (2, RECORD),
+    "maximum_tool_calls": (1, RECORD),
+    "model_calls": (2, RECORD),
     "event_order": (["run.queued", "run.completed"], RECORD),
     "effects": ([WRITE], WROTE),
+    "workspace": ({"created": ["a.txt"], "removed": ["b.txt"]}, RECORD),
     "reason_codes": (["tool.succeeded"], RECORD),
+    "approval_requested": (False, RECORD),
+    "pending_approvals": (0, LABELLED),
+    "blocked_sends": (1, LABELLED),
+    "taint": ({"untrusted": True, "private": False}, LABELLED),
+    "trust": ([{"item": "tool_result", "level": "internal_tool"}], LABELLED),
+    "distinct_prefixes": (1, with_events(["model.request.started"] * 2, {"prefix_sha256": "a"})),
+    "minimum_compactions": (1, with_events(["context.compacted"])),
+    "metrics": ({"tool_truncations_total": 1}, LABELLED),
+    "absent_strings": (["sesame"], RECORD),
+    "judge": (RUBRIC, RECORD),
+    "verify": ("test -f a.txt", RECORD),
 }
+
+
+def case_with(key, value):
+    """A case that expects this, with the fixtures that go with it."""
+    fixtures = {"judge": "one"} if key == "judge" else {}
+    return case(fixtures, **{key: value})
+
+
 ALWAYS = {
     "effects",
-    "effects.workspace",
+    "effects.missing_watermark",
+    "workspace",
     "implicit.errored_run",
     "implicit.malformed_arguments",
     "implicit.invented_tool",
@@ -50,24 +122,26 @@ ALWAYS = {
 
 
 def test_every_key_of_the_schema_has_an_evaluator():
-    assert set(Expected.keys) == {*EVALUATORS, "effects", "implicit"}
-    assert set(Expected.keys) == {*PASSING, "implicit"}
+    fields = set(Expected.model_fields) - {"implicit"}
+    assert fields == {*EVALUATORS, *EVIDENCE, "effects", *NOT_YET}
+    assert fields == {*PASSING, *NOT_YET}
 
 
 @pytest.mark.parametrize("key", PASSING)
 def test_every_populated_key_gives_at_least_one_check_of_its_own(key):
     value, record = PASSING[key]
-    found = outcomes(record, **{key: value})
-    own = [name for name in found if name.partition(".")[0] == key]
+    found = checks(case_with(key, value), record, **EVIDENCE.get(key, {}))
+    own = [check for check in found if check.name.partition(".")[0] == key]
     assert own
-    assert all(all(found[name]) for name in own)
-    assert set(found) == set(own) | ALWAYS
+    assert [check for check in own if check.outcome != "pass"] == []
+    others = ALWAYS - {"implicit.errored_run"} if record is RAN_OUT else ALWAYS
+    assert {check.name for check in found} == {check.name for check in own} | others
 
 
 @pytest.mark.parametrize("key", PASSING)
 def test_no_expectation_passes_on_an_empty_record(key):
     value, _ = PASSING[key]
-    found = checks(case(**{key: value}), EMPTY)
+    found = checks(case_with(key, value), EMPTY, **EVIDENCE.get(key, {}))
     assert found
     assert {check.outcome for check in found} == {"fail"}
     assert all(check.message for check in found)
@@ -125,7 +199,7 @@ def test_an_expectation_and_its_negation_never_both_pass(one, other):
 @pytest.mark.parametrize("record", RECORDS)
 @pytest.mark.parametrize("key", PASSING)
 def test_a_check_has_a_message_exactly_when_it_failed(record, key):
-    for check in checks(case(**{key: PASSING[key][0]}), record):
+    for check in checks(case_with(key, PASSING[key][0]), record):
         assert bool(check.message) == (check.outcome == "fail"), check
 
 
@@ -189,11 +263,6 @@ def test_what_a_failed_check_says(expected, record, name, parts):
 
 
 EVENTS = st.lists(st.sampled_from(["a.x", "b.x", "c.x"]), max_size=8)
-
-
-def with_events(types):
-    events = tuple(ObservedEvent(number, name, {}) for number, name in enumerate(types, 1))
-    return RECORD._replace(events=events)
 
 
 @settings(derandomize=True, database=None, deadline=None, max_examples=200)

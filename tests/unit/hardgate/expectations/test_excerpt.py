@@ -4,9 +4,8 @@ import pytest
 
 from hardgate.cases.record import ObservedEvent
 from hardgate.expectations.clip import DEPTH, LIST_ITEMS, TEXT_CHARACTERS, clipped
-from hardgate.expectations.evaluate import evaluate
 from hardgate.expectations.excerpt import LINES, VALUE_CHARACTERS, excerpt
-from tests.unit.hardgate.expectations.samples import RECORD, case
+from tests.unit.hardgate.expectations.samples import RECORD, case, evaluation
 
 
 def test_the_neighbours_of_the_divergence_are_shown_and_gaps_are_counted():
@@ -38,8 +37,7 @@ def test_only_what_is_near_is_shown(around, lines):
     ],
 )
 def test_a_failed_check_shows_its_own_events(expected, shown):
-    evaluation = evaluate(case(**expected), RECORD)
-    assert shown in excerpt(RECORD, evaluation.around)
+    assert shown in excerpt(RECORD, evaluation(case(**expected)).around)
 
 
 @pytest.mark.parametrize(
@@ -60,13 +58,13 @@ def test_a_failed_check_shows_its_own_events(expected, shown):
     ],
 )
 def test_a_failed_check_names_exactly_its_events(expected, around):
-    assert evaluate(case(**expected), RECORD).around == around
+    assert evaluation(case(**expected)).around == around
 
 
 def test_an_answer_that_never_came_points_at_the_end_of_the_log():
     events = tuple(event for event in RECORD.events if event.type != "assistant.message.completed")
     record = RECORD._replace(events=events, final_text=None)
-    assert evaluate(case(final_text_contains=["x"]), record).around == (8,)
+    assert evaluation(case(final_text_contains=["x"]), record).around == (8,)
 
 
 def test_a_long_value_of_a_payload_is_cut():
@@ -77,7 +75,7 @@ def test_a_long_value_of_a_payload_is_cut():
 
 
 def test_a_run_that_passes_has_nothing_to_show():
-    assert evaluate(case(maximum_steps=2), RECORD).around == ()
+    assert evaluation(case(maximum_steps=2)).around == ()
 
 
 def test_a_hostile_payload_cannot_drive_the_terminal_or_flood_it():

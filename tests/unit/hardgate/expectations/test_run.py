@@ -2,7 +2,7 @@
 
 import pytest
 
-from hardgate.cases.record import ObservedEvent
+from hardgate.cases.record import FileChanges, ObservedEvent
 from tests.unit.hardgate.expectations.samples import (
     RECORD,
     call,
@@ -109,9 +109,10 @@ def test_effects_are_exactly_the_listed_watermarks(expected, sent, message):
 
 def test_a_file_left_in_the_workspace_is_an_effect():
     loaded = case(maximum_steps=9)
-    names = {check.name: check for check in checks(loaded, files=["notes/a.txt"])}
-    assert names["effects.workspace"].outcome == "fail"
-    assert names["effects.workspace"].message == "unexpected files: notes/a.txt"
+    changes = FileChanges(created=("notes/a.txt",))
+    names = {check.name: check for check in checks(loaded, changes=changes)}
+    assert names["workspace"].outcome == "fail"
+    assert names["workspace"].message == "unexpected, created: notes/a.txt"
     assert names["effects"].outcome == "pass"
 
 

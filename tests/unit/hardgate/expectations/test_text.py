@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardgate.cases.answer_text import normalized
+from hardgate.fixtures.answer_text import normalized
 from tests.unit.hardgate.expectations.samples import RECORD, case, checks, failed, outcomes
 
 

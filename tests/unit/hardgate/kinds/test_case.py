@@ -6,8 +6,8 @@ import pytest
 
 from hardgate.cases.record import ObservedEvent, Record
 from hardgate.cases.vocabulary import Vocabulary
-from hardgate.kinds.case import EXIT_DEFINITION, FILES_LIMIT, main
-from hardgate.kinds.options import EXIT_USAGE
+from hardgate.kinds.case import EXIT_DEFINITION, EXIT_USAGE, main
+from hardgate.kinds.case_files import CHANGES_LIMIT
 from hardgate.subjects.port import SubjectError
 
 CASE = """\
@@ -62,7 +62,7 @@ class FakeSubject:
         nothing_said = [None] * 5
         return Vocabulary(frozenset({"COMPLETED", "FAILED"}), *nothing_said)
 
-    def run(self, case, script, workspace):
+    def run(self, case, script, workspace, tool_results=None):
         self.seen = (case.name, script.turns[0].text, workspace)
         for name in self.files:
             with open(f"{workspace}/{name}", "w") as file:
@@ -96,7 +96,7 @@ def run(tmp_path, monkeypatch):
 def test_a_case_that_passes(run, tmp_path, capsys):
     subject = FakeSubject()
     assert run(subject) == 0
-    assert capsys.readouterr().out == "PASS case.greeting: 10 checks, 2 events\n"
+    assert capsys.readouterr().out == "PASS case.greeting: 11 checks, 2 events\n"
     verdict = json.loads((tmp_path / "out/verdict.json").read_text())
     assert verdict["outcome"] == "pass"
     assert (verdict["id"], verdict["kind"], verdict["milestone"]) == ("case.greeting", "case", 1)
@@ -112,7 +112,7 @@ def test_a_case_that_fails_shows_everything_needed(run, capsys):
     printed = capsys.readouterr().out
     assert printed == (
         "FAIL case.greeting (case, milestone 1)\n\n"
-        "1 of 10 checks failed:\n\n"
+        "1 of 11 checks failed:\n\n"
         "evals/cases/07_greeting.yaml:7: final_text_contains\n"
         "  expected: hello\n"
         "  observed: Good bye\\x1b[2J\n"
@@ -139,14 +139,14 @@ def test_the_workspace_is_empty_at_first_and_gone_afterwards(run, tmp_path):
 
 def test_a_file_left_in_the_workspace_fails_the_case(run, tmp_path, capsys):
     assert run(FakeSubject(files=["note.txt"])) == 1
-    assert "unexpected files: note.txt" in capsys.readouterr().out
+    assert "unexpected, created: note.txt" in capsys.readouterr().out
     assert list((tmp_path / "scratch").iterdir()) == []
 
 
 def test_more_files_than_can_be_looked_at_fail_the_case(run, capsys):
-    assert run(FakeSubject(files=[str(number) for number in range(FILES_LIMIT)])) == 1
+    assert run(FakeSubject(files=[str(number) for number in range(CHANGES_LIMIT)])) == 1
     assert "limit_hit" not in capsys.readouterr().out
-    assert run(FakeSubject(files=[str(number) for number in range(FILES_LIMIT + 1)])) == 1
+    assert run(FakeSubject(files=[str(number) for number in range(CHANGES_LIMIT + 1)])) == 1
     assert "limit_hit: the limit workspace_files was reached" in capsys.readouterr().out
 
 
@@ -183,7 +183,9 @@ def test_a_case_above_the_milestone_is_pending(run, tmp_path, capsys):
 
 @pytest.mark.parametrize("milestone", ["", "-1", "one", "1.0", "\u0661"])
 def test_a_milestone_is_a_number(run, milestone, capsys):
-    assert run(FakeSubject(), milestone=milestone) == EXIT_USAGE
+    with pytest.raises(SystemExit) as refused:
+        run(FakeSubject(), milestone=milestone)
+    assert refused.value.code == EXIT_USAGE
     assert "--milestone" in capsys.readouterr().err
 
 
@@ -234,5 +236,5 @@ def test_a_bad_file_is_a_definition_error(run, tmp_path, capsys, path, old, new,
 def test_a_missing_case_file_is_a_definition_error(run, capsys):
     assert run(FakeSubject(), case="evals/cases/99_none.yaml") == EXIT_DEFINITION
     assert capsys.readouterr().err == (
-        "evals/cases/99_none.yaml:1:1: file.unreadable: cannot be read: No such file or directory\n"
+        "evals/cases/99_none.yaml:1:1: file.unreadable: cannot be read: there is no such file\n"
     )

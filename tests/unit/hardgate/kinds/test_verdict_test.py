@@ -91,4 +91,4 @@ def test_the_process_imports_the_standard_library_only(tmp_path):
     ).stdout.split()
     roots = {name.partition(".")[0] for name in loaded}
     assert "hardgate" in roots
-    assert not roots & {"pydantic", "yaml", "asyncio", "email", "http", "urllib", "argparse"}
+    assert not roots & {"pydantic", "yaml", "asyncio", "email", "http", "urllib"}
