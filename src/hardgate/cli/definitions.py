@@ -48,15 +48,16 @@ def read_definitions(tree: Tree, subject: Subject | None = None) -> Definitions:
     if not tree.exists("gates") and not tree.exists(CASES):
         raise RefusedError(f"found neither gates nor {CASES}; allowed: at least one of the two")
     notes: list[str] = []
-    suite = read_suite(tree, subject)
-    if suite.cases and subject is None:
-        notes.append("names of tools, events and reason codes were not compared with a subject")
-    problems = list(suite.problems)
+    problems: list[Problem] = []
     registry = None
     if tree.exists("gates"):
         registry, found = read_registry(tree)
         problems += found
         problems += _docs_problems(tree, registry, complete=not found, notes=notes)
+    suite = read_suite(tree, subject, None if registry is None else registry.milestone)
+    if suite.cases and subject is None:
+        notes.append("names of tools, events and reason codes were not compared with a subject")
+    problems += suite.problems
     corpora = _corpora(tree)
     problems += _corpus_problems(tree, corpora, registry)
     problems += _other_yaml_problems(tree, {problem.path for problem in problems})

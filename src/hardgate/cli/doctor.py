@@ -28,7 +28,7 @@ LAUNCHER = "bazelw"
 LAUNCHER_SECONDS = 180
 LINE_CHARACTERS = 500
 DESCRIPTION = """\
-Says a line each: the workspace and its registry, how many gates, cases and scripts it has, whether
+Says a line each: the workspace and its registry, how many gates, cases and fixtures it has, whether
 its definitions are sound and its JSON Schemas fresh, which subject is mounted; and, where the
 workspace has a ./bazelw, what `./bazelw doctor` finds of Bazel and its sandbox. A line is `ok`,
 `warn`, or `missing`, which the code 4 stands for."""
@@ -96,7 +96,7 @@ def _registry(definitions: Definitions, context: Context) -> Line:
 
 def _suite(definitions: Definitions) -> Line:
     suite = definitions.suite
-    found = f"{len(suite.cases)} cases, {len(suite.scripts)} model scripts"
+    found = f"{len(suite.cases)} cases, {suite.fixtures} fixtures"
     return Line("suite", GOOD, f"{found}, {len(definitions.corpora)} corpora")
 
 

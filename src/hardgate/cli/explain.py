@@ -12,15 +12,17 @@ from hardgate.cli.parser import CommandParser
 from hardgate.cli.running import needed, run_case_item
 from hardgate.cli.selection import case_item
 from hardgate.cli.suite import read_suite
-from hardgate.cli.timeline import to_plain, to_text
+from hardgate.cli.timeline import to_plain
+from hardgate.cli.timeline_text import to_text
 from hardgate.cli.workspace import find_workspace
 from hardgate.verdicts.network import prove
 
 DESCRIPTION = """\
 Runs one case, pending or not, and shows the run from its input to its checks: every event, the
-model's turns where they were played, every tool call with its outcome and whether it set its effect
-watermark, and what each check expected and observed. `>>` marks the events at which a failed check
-diverged, and the check itself. As with `run`, the checks alone decide the exit code."""
+model's turns where they were played, every tool call with its outcome and its effect watermark, the
+conversation with its labels, and what each check expected and observed. `>>` marks the events at
+which a failed check diverged, and the check itself. As with `run`, the checks alone decide the exit
+code."""
 
 
 def main(arguments: Sequence[str], context: Context) -> int:
@@ -29,12 +31,15 @@ def main(arguments: Sequence[str], context: Context) -> int:
     subject = needed(context.subject)
     workspace = find_workspace(options.workspace)
     with workspace.entered():
-        item = case_item(options.case, read_suite(workspace.tree(), subject))
-        ran = run_case_item(item, subject, prove())
+        tree = workspace.tree()
+        suite = read_suite(tree, subject)
+        item = case_item(options.case, suite)
+        ran = run_case_item(item, suite.cases[item.path], tree, subject, prove())
+    plain = to_plain(ran)
     if options.json:
-        context.console.json(to_plain(ran))
+        context.console.json(plain)
     else:
-        text = to_text(ran)
+        text = to_text(plain)
         colour = GREEN if ran.verdict.passed else RED
         context.console.result(context.console.paint(text[:4], colour) + text[4:])
     return OK if ran.verdict.passed else FAILED

@@ -21,7 +21,7 @@ LINE_CHARACTERS = 1000
 DESCRIPTION = """\
 Reads every definition of the workspace through the strict loaders and compares them with each
 other: gates/ (registry, milestone, retired gates), docs/ (what the specs declare, links, derived
-numbers), evals/ (cases, model scripts, corpora), and every other YAML file of gates/ and evals/.
+numbers), evals/ (cases, fixtures, corpora), and every other YAML file of gates/ and evals/.
 Each problem is a line `file:line:column: rule: message`. With PATHs, only the problems of these
 files and folders are listed; everything is read all the same.
 
@@ -89,7 +89,7 @@ def counts(definitions: Definitions) -> dict[str, int]:
     return {
         "gates": 0 if registry is None else len(registry.gates),
         "cases": len(suite.cases),
-        "model scripts": len(suite.scripts),
+        "fixtures": suite.fixtures,
         "corpora": len(definitions.corpora),
     }
 
@@ -108,7 +108,7 @@ def to_plain(definitions: Definitions, problems: Sequence[Problem]) -> dict[str,
     return {
         "schema_version": 1,
         "ok": not problems,
-        "read": {noun.replace(" ", "_"): count for noun, count in counts(definitions).items()},
+        "read": counts(definitions),
         "problems": [problem._asdict() for problem in problems],
         "notes": list(definitions.notes),
     }

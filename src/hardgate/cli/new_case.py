@@ -7,13 +7,14 @@ import re
 from collections.abc import Sequence
 
 from hardgate.cases.rules import FILE_NAME
-from hardgate.cases.values import LONGEST_NAME, NAME_PATTERN
+from hardgate.cases.values import LONGEST_NAME
 from hardgate.cli.app import Context
 from hardgate.cli.exits import OK, REFUSED, USAGE, UsageError
 from hardgate.cli.parser import CommandParser, unknown_name, whole_number
-from hardgate.cli.suite import CASES, SCRIPTS, Suite, read_suite, script_path
+from hardgate.cli.suite import CASES, SCRIPTS, Suite, read_suite
 from hardgate.cli.workspace import find_workspace
 from hardgate.cli.writing import write_all
+from hardgate.documents.texts import NAME_PATTERN
 from hardgate.documents.tree import Tree
 from hardgate.documents.wording import quoted
 from hardgate.registry.loader import load_registry
@@ -58,7 +59,7 @@ def main(arguments: Sequence[str], context: Context) -> int:
     path = f"{CASES}/{_next_number(tree):02}_{name}.yaml"
     files = {path: CASE.format(name=name, milestone=milestone, stem=stem)}
     if options.model_fixture is None:
-        files[script_path(stem)] = SCRIPT
+        files[f"{SCRIPTS}/{stem}.yaml"] = SCRIPT
     write_all(workspace.root, files, new=True)
     _say_what_next(path, name, list(files), options, context)
     return OK

@@ -16,9 +16,10 @@ from hardgate.cli.exits import FAILED, OK, REFUSED, USAGE, UsageError
 from hardgate.cli.parser import CommandParser, one_of, whole_number
 from hardgate.cli.running import Ran, import_from, needed, run_case_item, run_gate_item
 from hardgate.cli.selection import RUNNABLE, Item, Selected, Wanted, select
-from hardgate.cli.suite import read_suite
+from hardgate.cli.suite import Suite, read_suite
 from hardgate.cli.workspace import Workspace, find_workspace
 from hardgate.documents.tree import DirectoryTree
+from hardgate.kinds.case_run import CaseResult, event_excerpt
 from hardgate.registry.loader import Registry, load_registry
 from hardgate.registry.models import LARGEST_MILESTONE, Kind
 from hardgate.verdicts.network import NetworkProof, prove
@@ -57,12 +58,13 @@ def main(arguments: Sequence[str], context: Context) -> int:
     wanted = Wanted(tuple(options.names), tuple(options.tag), options.kind, options.milestone)
     ran: list[Ran] = []
     with workspace.entered():
-        selected = select(wanted, read_suite(tree, context.subject), registry)
+        suite = read_suite(tree, context.subject, _reached(options, registry))
+        selected = select(wanted, suite, registry)
         if options.names and selected.pending:
             raise UsageError(_pending(selected, job))
         for number, item in enumerate(selected.items, start=1):
             context.console.progress(f"[{number}/{len(selected.items)}] {item.name}")
-            ran.append(_run(item, job))
+            ran.append(_run(item, job, suite))
             if not options.json:
                 context.console.result(_shown(ran[-1], job))
     _report(ran, selected, job)
@@ -105,14 +107,23 @@ def _options(arguments: Sequence[str], context: Context) -> argparse.Namespace:
     return parser.parse(arguments)
 
 
-def _run(item: Item, job: _Job) -> Ran:
+def _reached(options: argparse.Namespace, registry: Registry | None) -> int | None:
+    """The milestone up to which everything has to be able to run; None where there is none."""
+    if options.milestone is not None:
+        milestone: int = options.milestone
+        return milestone
+    return None if registry is None else registry.milestone
+
+
+def _run(item: Item, job: _Job, suite: Suite) -> Ran:
     options = job.options
     if options.seed is not None and item.kind != Kind.PROPERTY:
         message = f"{item.name} is of the kind {item.kind}"
         raise UsageError(f"--seed is for gates of the kind property; {message}")
     if item.kind == Kind.CASE:
         subject = needed(job.context.subject)
-        return run_case_item(item, subject, job.network, times=options.repeat)
+        loaded, tree = suite.cases[item.path], job.workspace.tree()
+        return run_case_item(item, loaded, tree, subject, job.network, times=options.repeat)
     assert job.registry is not None  # the item came from there
     root = job.workspace.root
     import_from(root)
@@ -150,11 +161,10 @@ def _again(one: Ran, job: _Job) -> str:
 
 
 def _excerpt(one: Ran) -> str:
-    if one.verdict.passed or one.record is None:
+    """The events around the divergence of a failing case; empty for everything else."""
+    if one.verdict.passed or not one.runs:
         return ""
-    from hardgate.expectations.excerpt import excerpt
-
-    return excerpt(one.record, one.around)
+    return event_excerpt(CaseResult(one.verdict, one.runs))
 
 
 def _report(ran: Sequence[Ran], selected: Selected, job: _Job) -> None:
@@ -193,7 +203,7 @@ def _plain(one: Ran) -> dict[str, Any]:
         "kind": str(one.item.kind),
         "milestone": one.item.milestone,
         "passed": one.verdict.passed,
-        "runs": one.runs,
+        "times": one.times,
         "seconds": round(one.seconds, 6),
         "verdict": json.loads(one.published.to_json()),
     }

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
-from hardgate.cases.record import Record
+from hardgate.cases.loader import LoadedCase
+from hardgate.cases.record import ObservedEvent
 from hardgate.cli.exits import RefusedError
 from hardgate.cli.selection import Item
 from hardgate.cli.suite import FIXTURES
 from hardgate.documents.tree import Tree
-from hardgate.kinds.case import RunnableCase, collect, run_case
+from hardgate.kinds.case_run import RanRun, run_case, temporary_workspace
 from hardgate.kinds.entry import GateEntry
 from hardgate.kinds.in_process import Options, judge
 from hardgate.registry.loader import Registry
 from hardgate.registry.models import Kind
+from hardgate.subjects.collection import RunnableCase, collect
 from hardgate.subjects.port import Subject
 from hardgate.verdicts.network import NetworkProof
 from hardgate.verdicts.verdict import Finding, Verdict, conclude, with_network
@@ -36,25 +37,24 @@ class Ran(NamedTuple):
     """What came of one item.
 
     `verdict` is judged by its checks alone; `published` is the same with the proof that the network
-    is off, and fails where it is not. `runs` counts how often it ran.
+    is off, and fails where it is not. `times` counts how often it ran. For a case, `runnable` is
+    the case with its fixtures, and `runs` are its runs of the first time.
     """
 
     item: Item
     verdict: Verdict
     published: Verdict
     seconds: float
-    runs: int
+    times: int
     runnable: RunnableCase | None = None
-    record: Record | None = None
-    around: tuple[int, ...] = ()
+    runs: tuple[RanRun, ...] = ()
 
 
 class Once(NamedTuple):
-    """One of the runs of an item."""
+    """What came of running an item one time."""
 
     verdict: Verdict
-    record: Record | None = None
-    around: tuple[int, ...] = ()
+    runs: tuple[RanRun, ...] = ()
 
 
 def needed(subject: Subject | None) -> Subject:
@@ -64,14 +64,25 @@ def needed(subject: Subject | None) -> Subject:
     return subject
 
 
-def run_case_item(item: Item, subject: Subject, network: NetworkProof, *, times: int = 1) -> Ran:
-    """Runs a case, from the workspace's root as working directory. Raises DefinitionError."""
-    runnable = collect(item.path, FIXTURES, subject)
+def run_case_item(
+    item: Item,
+    loaded: LoadedCase,
+    tree: Tree,
+    subject: Subject,
+    network: NetworkProof,
+    *,
+    times: int = 1,
+) -> Ran:
+    """Runs a case, from the workspace's root as working directory, whatever its milestone is.
+
+    Raises DefinitionError for what the subject does not know or cannot do.
+    """
+    runnable = collect(tree, loaded, FIXTURES, subject)
 
     def once() -> Once:
-        with tempfile.TemporaryDirectory(prefix="hardgate-case-") as folder:
+        with temporary_workspace() as folder:
             result = run_case(runnable, subject, folder, network)
-        return Once(_by_checks(result.verdict), result.record, result.around)
+        return Once(_by_checks(result.verdict), result.runs)
 
     return _repeated(item, once, times, network)._replace(runnable=runnable)
 
@@ -131,39 +142,42 @@ def _entry(registry: Registry, gate_id: str) -> GateEntry:
 
 
 def _repeated(item: Item, once: Callable[[], Once], times: int, network: NetworkProof) -> Ran:
-    """Runs it `times` times; where a later run differs from the first, the verdict fails."""
+    """Runs it `times` times; where a later time differs from the first, the verdict fails."""
     began = time.monotonic()
     first = once()
     verdict = first.verdict
     for number in range(2, times + 1):
         difference = _difference(first, once())
         if difference:
-            message = f"run {number} of {times} differs from the first: {difference}"
+            message = f"time {number} of {times} differs from the first: {difference}"
             finding = Finding("", 0, NOT_DETERMINISTIC, message)
             verdict = _concluded_again(verdict, (*verdict.findings, finding))
             times = number
             break
     seconds = time.monotonic() - began
-    published = with_network(verdict, network)
-    return Ran(item, verdict, published, seconds, times, None, first.record, first.around)
+    return Ran(item, verdict, with_network(verdict, network), seconds, times, None, first.runs)
 
 
 def _difference(first: Once, other: Once) -> str:
-    """What two runs of one item do not have in common, the first thing of it; empty for nothing."""
-    if first.record != other.record:
-        before = first.record.events if first.record else ()
-        after = other.record.events if other.record else ()
-        for number, (one, two) in enumerate(zip_longest(before, after), start=1):
+    """The first thing that two times of one item do not have in common; empty for nothing."""
+    for before, after in zip(first.runs, other.runs, strict=True):
+        if before.record == after.record:
+            continue
+        pairs = zip_longest(
+            before.record.events if before.record else (),
+            after.record.events if after.record else (),
+        )
+        for number, (one, two) in enumerate(pairs, start=1):
             if one != two:
                 return f"event {number} is {_event(one)} and then {_event(two)}"
         return "the records differ, but not in an event"
-    if first.verdict != other.verdict:
-        return "the verdicts differ, and what was recorded does not"
-    return ""
+    return "" if first.verdict == other.verdict else "the verdicts differ, and the records do not"
 
 
-def _event(event: object) -> str:
-    return "missing" if event is None else f"{event}"
+def _event(event: ObservedEvent | None) -> str:
+    if event is None:
+        return "missing"
+    return f"{event.sequence} {event.type} {dict(event.payload)}"
 
 
 def _by_checks(verdict: Verdict) -> Verdict:

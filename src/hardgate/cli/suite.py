@@ -1,81 +1,103 @@
-"""The suite as files: every case, every model script, and what is wrong between them."""
+"""The suite as files: every case, every fixture, and what is wrong between them."""
 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hardgate.cases.loader import LoadedCase, load_case
-from hardgate.cases.rules import FILE_NAME, name_problems
+from hardgate.cases.rules import FILE_NAME
 from hardgate.documents.problems import DefinitionError, Problem
 from hardgate.documents.strict_yaml import load
 from hardgate.documents.tree import Tree
-from hardgate.documents.wording import choices, did_you_mean, quoted
-from hardgate.fixtures.model_script import ModelScript, load_script, proposed_tools
+from hardgate.documents.wording import quoted
+from hardgate.fixtures.judge import load_judge
+from hardgate.fixtures.model_script import load_script
+from hardgate.fixtures.tool_results import load_tool_results
+from hardgate.subjects.collection import (
+    JUDGES,
+    MODELS,
+    TOOL_RESULTS,
+    WORKSPACES,
+    fixture_paths,
+    load_fixtures,
+    subject_problems,
+)
 
 if TYPE_CHECKING:
     from hardgate.subjects.port import Subject
 
 CASES = "evals/cases"
 FIXTURES = "evals/fixtures"
-SCRIPTS = f"{FIXTURES}/models"
+SCRIPTS = f"{FIXTURES}/{MODELS}"
+
+
+class _Kind(NamedTuple):
+    """A kind of fixture: its folder, the keys of a case that name one, and what reads its file."""
+
+    folder: str
+    keys: tuple[str, ...]
+    load: Callable[[str, bytes], object] | None
+
+
+_KINDS = (
+    _Kind(MODELS, ("model_fixture",), load_script),
+    _Kind(TOOL_RESULTS, ("fixtures", "tool_results"), load_tool_results),
+    _Kind(JUDGES, ("fixtures", "judge"), load_judge),
+    _Kind(WORKSPACES, ("fixtures", "workspace"), None),  # folders of any files
+)
 
 
 class Suite(NamedTuple):
     """What could be read of the suite, and every problem of it.
 
-    `cases` and `scripts` are by path and by stem. `names` has the name of every case file, those
-    that cannot be read included, by path.
+    `cases` are by path. `names` has the name of every case file, by path, those that cannot be read
+    included. `fixtures` counts the fixtures: files, and folders of workspaces.
     """
 
     cases: Mapping[str, LoadedCase]
-    scripts: Mapping[str, ModelScript]
     names: Mapping[str, str]
+    fixtures: int
     problems: tuple[Problem, ...]
 
     def problems_of(self, path: str) -> tuple[Problem, ...]:
-        """The problems of one case: of its own file, and of the script that it names."""
+        """The problems of one case: of its own file, and of the fixtures that it names."""
         paths = {path}
         if path in self.cases:
-            paths.add(script_path(self.cases[path].case.model_fixture))
+            paths.update(fixture_paths(self.cases[path], FIXTURES))
         return tuple(problem for problem in self.problems if problem.path in paths)
 
 
-def script_path(stem: str) -> str:
-    """Where the model script of a stem stands."""
-    return f"{SCRIPTS}/{stem}.yaml"
+def read_suite(tree: Tree, subject: Subject | None = None, milestone: int | None = None) -> Suite:
+    """Reads the suite of a workspace.
 
-
-def read_suite(tree: Tree, subject: Subject | None = None) -> Suite:
-    """Reads the suite of a workspace. With a subject, the names that it does not know are
-    problems as well."""
+    With a subject, names that it does not know are problems as well, and so is what it cannot do.
+    What belongs to a later milestone than the given one may be ahead of it; None is no bound.
+    """
     problems: list[Problem] = []
     cases: dict[str, LoadedCase] = {}
-    scripts: dict[str, ModelScript] = {}
-    case_paths, script_paths = tree.glob(f"{CASES}/*.yaml"), tree.glob(f"{SCRIPTS}/*.yaml")
-    for path in case_paths:
+    paths = tree.glob(f"{CASES}/*.yaml")
+    for path in paths:
         try:
             cases[path] = load_case(path, tree.read(path))
         except DefinitionError as error:
             problems += error.problems
-    for path in script_paths:
-        try:
-            scripts[posixpath.basename(path)[: -len(".yaml")]] = load_script(path, tree.read(path))
-        except DefinitionError as error:
-            problems += error.problems
     problems += _left_out(tree)
     problems += _numbers_and_names(cases)
-    problems += _scripts_named(tree, cases, script_paths)
-    if subject is not None:
-        vocabulary = subject.vocabulary()
-        for loaded in cases.values():
-            script = scripts.get(loaded.case.model_fixture)
-            if script is not None:
-                tools = proposed_tools(script)
-                problems += name_problems(loaded.case, loaded.document, vocabulary, tools)
-    names = {path: _name(path, cases) for path in case_paths}
-    return Suite(cases, scripts, names, tuple(sorted(set(problems))))
+    fixtures = {kind: _fixtures_of(tree, kind) for kind in _KINDS}
+    problems += _fixture_problems(tree, fixtures)
+    problems += _unused(tree, fixtures)
+    vocabulary = None if subject is None else subject.vocabulary()
+    for loaded in cases.values():
+        runs, found = load_fixtures(tree, loaded, FIXTURES)
+        problems += found
+        if vocabulary is not None:
+            runs_now = milestone is None or loaded.case.milestone <= milestone
+            problems += subject_problems(loaded, runs, vocabulary, runs_now=runs_now)
+    names = {path: _name(path, cases) for path in paths}
+    count = sum(map(len, fixtures.values()))
+    return Suite(cases, names, count, tuple(sorted(set(problems))))
 
 
 def _name(path: str, cases: Mapping[str, LoadedCase]) -> str:
@@ -86,15 +108,16 @@ def _name(path: str, cases: Mapping[str, LoadedCase]) -> str:
 
 
 def _left_out(tree: Tree) -> Iterator[Problem]:
-    """Files that look like cases or scripts and that no target would ever read."""
-    for folder, rule, allowed in (
-        (CASES, "case.file_name", f"{CASES}/NN_<name>.yaml"),
-        (SCRIPTS, "script.file_name", f"{SCRIPTS}/<stem>.yaml"),
-    ):
+    """Files that look like cases or fixtures and that nothing would ever read."""
+    folders = [(CASES, "case.file_name", "NN_<name>")]
+    folders += [
+        (f"{FIXTURES}/{kind.folder}", "fixture.file_name", "<stem>") for kind in _KINDS if kind.load
+    ]
+    for folder, rule, name in folders:
         for path in (*tree.glob(f"{folder}/**/*.yaml"), *tree.glob(f"{folder}/**/*.yml")):
             if posixpath.dirname(path) != folder or not path.endswith(".yaml"):
-                message = f"found {quoted(path)}, which nothing reads; allowed: {allowed}"
-                yield Problem(path, 1, 1, rule, message)
+                message = f"found {quoted(path)}, which nothing reads; allowed: "
+                yield Problem(path, 1, 1, rule, f"{message}{folder}/{name}.yaml")
 
 
 def _numbers_and_names(cases: Mapping[str, LoadedCase]) -> Iterator[Problem]:
@@ -116,35 +139,60 @@ def _numbers_and_names(cases: Mapping[str, LoadedCase]) -> Iterator[Problem]:
         first_number.setdefault(number, path)
 
 
-def _scripts_named(
-    tree: Tree, cases: Mapping[str, LoadedCase], paths: tuple[str, ...]
-) -> Iterator[Problem]:
-    """Scripts that a case names and that are not there, and scripts that no case names."""
-    stems = [posixpath.basename(path)[: -len(".yaml")] for path in paths]
-    for loaded in cases.values():
-        stem = loaded.case.model_fixture
-        if stem not in stems:
-            message = f"found {quoted(stem)}, but there is no {script_path(stem)}; "
-            message = f"{message}allowed: {choices(stems)}{did_you_mean(stem, stems)}"
-            yield loaded.document.problem(("model_fixture",), "case.unknown_fixture", message)
+def _fixtures_of(tree: Tree, kind: _Kind) -> dict[str, str]:
+    """The path of each fixture of a kind, by its stem."""
+    folder = f"{FIXTURES}/{kind.folder}"
+    if kind.load is not None:
+        paths = tree.glob(f"{folder}/*.yaml")
+        return {posixpath.basename(path)[: -len(".yaml")]: path for path in paths}
+    stems = {path.split("/")[3] for path in tree.glob(f"{folder}/*/**")}
+    return {stem: f"{folder}/{stem}" for stem in sorted(stems)}
+
+
+def _fixture_problems(tree: Tree, fixtures: Mapping[_Kind, Mapping[str, str]]) -> Iterator[Problem]:
+    """The problems of all fixture files, named by a case or not."""
+    for kind, paths in fixtures.items():
+        if kind.load is None:
+            continue
+        for path in paths.values():
+            try:
+                kind.load(path, tree.read(path))
+            except DefinitionError as error:
+                yield from error.problems
+
+
+def _unused(tree: Tree, fixtures: Mapping[_Kind, Mapping[str, str]]) -> Iterator[Problem]:
+    """Fixtures that no case names."""
     named = _stems_named(tree)
     if named is None:
         return  # a case that cannot be parsed may name any of them
-    for path, stem in zip(paths, stems, strict=True):
-        if stem not in named:
-            message = f"found a script that no case names; allowed: one with model_fixture: {stem}"
-            yield Problem(path, 1, 1, "script.unused", message)
+    for kind, paths in fixtures.items():
+        for stem, path in paths.items():
+            if stem not in named[kind]:
+                key = ".".join(kind.keys)
+                message = f"found a fixture that no case names; allowed: one with {key}: {stem}"
+                yield Problem(path, 1, 1, "fixture.unused", message)
 
 
-def _stems_named(tree: Tree) -> set[str] | None:
-    """The scripts that case files name, valid or not; None where a file is no YAML."""
-    stems: set[str] = set()
+def _stems_named(tree: Tree) -> dict[_Kind, set[str]] | None:
+    """What case files name, valid or not; None where a file is no YAML."""
+    named: dict[_Kind, set[str]] = {kind: set() for kind in _KINDS}
     for path in tree.glob(f"{CASES}/*.yaml"):
         try:
             value = load(path, tree.read(path)).value
         except DefinitionError:
             return None
-        stem = value.get("model_fixture") if isinstance(value, dict) else None
-        if isinstance(stem, str):
-            stems.add(stem)
-    return stems
+        arms = value.get("arms") if isinstance(value, dict) else None
+        for one in (value, *(arms if isinstance(arms, list) else ())):
+            for kind in _KINDS:
+                stem = _below(one, kind.keys)
+                if isinstance(stem, str):
+                    named[kind].add(stem)
+    return named
+
+
+def _below(value: Any, keys: tuple[str, ...]) -> Any:
+    """The value under some keys of nested maps; None where there is none."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value

@@ -154,10 +154,16 @@ class FakeSubject:
 
     def vocabulary(self):
         unknown = dict.fromkeys(Vocabulary._fields)
-        known = {"terminal_statuses": frozenset({"COMPLETED", "FAILED"})}
-        return Vocabulary(**{**unknown, **known, "tools": frozenset({"math.calculate"})})
+        return Vocabulary(
+            **{
+                **unknown,
+                "terminal_statuses": frozenset({"COMPLETED", "FAILED"}),
+                "tools": frozenset({"math.calculate"}),
+                "abilities": frozenset({"turns", "tool_results", "trust_labels"}),
+            }
+        )
 
-    def run(self, case, script, workspace):
+    def run(self, case, script, workspace, tool_results=None):
         self.ran.append((case.name, str(Path.cwd()), workspace))
         result = self.results.pop(0) if len(self.results) > 1 else self.results[0]
         if isinstance(result, BaseException):

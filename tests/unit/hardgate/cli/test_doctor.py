@@ -44,7 +44,7 @@ def test_all_lines_in_order(workspace, hardgate, capsys):
         f"ok       hardgate: {HARNESS_VERSION} on Python {platform.python_version()}",
         f"ok       workspace: {workspace}",
         "ok       registry: 4 gates in 1 area; milestone 1: 3 active, 1 pending",
-        "ok       suite: 3 cases, 3 model scripts, 0 corpora",
+        "ok       suite: 3 cases, 3 fixtures, 0 corpora",
         "ok       definitions: sound",
         "ok       schemas: none kept in docs/reference/schemas",
         "ok       subject: fake 1.2",
@@ -67,7 +67,7 @@ def test_problems_of_the_definitions(workspace, hardgate, capsys):
     assert code == 4
     found = lines["definitions"]
     assert (found["state"], found["todo"]) == ("missing", "hardgate lint")
-    assert found["found"] == "3 problems"
+    assert found["found"] == "2 problems"
 
 
 def test_a_workspace_of_cases_only(workspace, hardgate, capsys):

@@ -2,10 +2,10 @@
 
 import pytest
 
-from hardgate.cases.record import ObservedEvent
+from hardgate.cases.record import MissingToolResult, ObservedEvent, ObservedItem
 from hardgate.cli import explain as command
 from hardgate.subjects.port import SubjectError
-from tests.unit.hardgate.cli.samples import RECORD, FakeSubject, answer, edit
+from tests.unit.hardgate.cli.samples import RECORD, FakeSubject, answer, edit, write
 
 CALL = RECORD.tool_calls[0]
 
@@ -21,21 +21,22 @@ def test_the_whole_of_a_run_that_passes(hardgate, capsys):
     passing = [line for line in lines if line.startswith("   pass ")]
     assert lines[: lines.index(passing[0])] == [
         "PASS greeting (milestone 1): evals/cases/01_greeting.yaml",
+        "principal eval.standard, policy profile eval.default",
         "input: Say hello",
         "",
         "events (6); >> marks where a check diverged",
         "   1 run.started",
         "   2 model.response.completed step_number=1",
-        '     [turn 1] model calls: math.calculate {"expression": "1 + 1"} (c1)',
+        '     [turn 1] the model calls math.calculate {"expression": "1 + 1"} (c1)',
         "   3 tool.call.completed call_id=c1 reason_code=tool.succeeded",
         "   5 model.response.completed step_number=2",
-        "     [turn 2] model answers: hello",
+        "     [turn 2] the model answers: hello",
         "   6 assistant.message.completed text=Hello!",
         "   7 run.completed",
         "",
         "tool calls (1)",
         '   math.calculate (c1) {"expression": "1 + 1"}',
-        "     step 1, SUCCEEDED, tool.succeeded, started, no effect",
+        "     step 1, SUCCEEDED, tool.succeeded, started, no effect watermark",
         "",
         "ending: COMPLETED; 2 steps, 2 model calls, 1 tool call",
         "   Hello!",
@@ -71,29 +72,101 @@ def test_effects_refusals_and_inventions_are_told(hardgate, capsys):
     assert "     step 1, SUCCEEDED, tool.succeeded, started, effect watermark set" in lines
     assert "   math.calculate (c1) no JSON object" in lines
     assert (
-        "     step 1, SUCCEEDED, no reason code, never started, no effect, malformed arguments, "
-        "no such tool in the session"
+        "     step 1, SUCCEEDED, no reason code, never started, no effect watermark, "
+        "malformed arguments, no such tool in the session"
     ) in lines
+
+
+def test_the_conversation_is_shown_with_its_labels(hardgate, capsys):
+    record = RECORD._replace(
+        items=(
+            ObservedItem("user_message", "user"),
+            ObservedItem("tool_result", "external_untrusted", True, "math.calculate", "c1"),
+        ),
+        untrusted=True,
+        private=True,
+        blocked_sends=2,
+        metrics={"policy.denied": 3},
+    )
+    _, lines = explained(hardgate, capsys, FakeSubject(record))
+    at = lines.index("conversation (2 pieces), with its labels")
+    assert lines[at + 1 : at + 3] == [
+        "   user_message: user",
+        "   tool_result math.calculate c1: external_untrusted, private",
+    ]
+    for fact in ("untrusted: true", "private: true", "blocked_sends: 2"):
+        assert f"   {fact}" in lines
+    assert '   metrics: {"policy.denied": 3}' in lines
+
+
+def test_what_cut_a_run_short_is_told(hardgate, capsys):
+    record = RECORD._replace(
+        terminal_status="FAILED",
+        failure_reason="budget_exceeded",
+        exceeded="output_tokens",
+        messages_sent=3,
+        missing_tool_results=(MissingToolResult("math.calculate", "a" * 64, 2),),
+        limits_hit=("events",),
+    )
+    _, lines = explained(hardgate, capsys, FakeSubject(record))
+    at = lines.index(
+        "ending: FAILED (budget_exceeded); 2 steps, 2 model calls, 1 tool call, 3 messages"
+    )
+    assert lines[at + 2 : at + 5] == [
+        "   exceeded: output_tokens",
+        f"   no recorded result: math.calculate {'a' * 64}",
+        "   limit reached: events",
+    ]
+
+
+ARMS = """\
+name: greeting
+milestone: 1
+input: {text: Say hello}
+arms:
+  - name: short
+    model_fixture: greeting
+    expected: {final_text_contains: [hello]}
+  - name: long
+    model_fixture: greeting
+    expected: {final_text_contains: [good day]}
+"""
+
+
+def test_each_arm_of_a_case_has_its_own_run(workspace, hardgate, capsys):
+    write(workspace, "evals/cases/01_greeting.yaml", ARMS)
+    code, lines = explained(hardgate, capsys)
+    assert code == 1
+    assert [line for line in lines if line.startswith("arm ")] == ["arm short", "arm long"]
+    assert lines.count("events (6); >> marks where a check diverged") == 2
+    assert sum(line.startswith(">> 6 assistant") for line in lines) == 1
+    assert ">> FAIL final_text_contains evals/cases/01_greeting.yaml:10" in lines
+
+
+def test_several_messages(workspace, hardgate, capsys):
+    edit(workspace, "evals/cases/01_greeting.yaml", "{text: Say hello}", "{turns: [One, Two]}")
+    _, lines = explained(hardgate, capsys, FakeSubject(RECORD._replace(messages_sent=2)))
+    assert lines[2:4] == ["input: One", "input: Two"]
 
 
 def test_turns_that_were_not_played_are_shown_as_such(hardgate, capsys):
     record = RECORD._replace(turns_consumed=1, events=RECORD.events[:3])
     code, lines = explained(hardgate, capsys, FakeSubject(record))
     assert code == 1
-    assert "   [turn 2, not played] model answers: hello" in lines
+    assert "   [turn 2, not played] the model answers: hello" in lines
 
 
 def test_a_subject_without_events_of_answers_shows_its_turns_all_the_same(hardgate, capsys):
     record = RECORD._replace(events=(ObservedEvent(1, "started", {}),))
     _, lines = explained(hardgate, capsys, FakeSubject(record))
-    assert "   [turn 2] model answers: hello" in lines
+    assert "   [turn 2] the model answers: hello" in lines
 
 
 @pytest.mark.parametrize(
     ("turn", "says"),
     [
-        ("{kind: error, error_class: timeout}", "model fails: timeout"),
-        ('{kind: final, text: "a\\nb\\u202e"}', "model answers: a\\nb\\u202e"),
+        ("{kind: error, error_class: timeout}", "the model fails: timeout"),
+        ('{kind: final, text: "a\\nb\\u202e"}', "the model answers: a\\nb\\u202e"),
     ],
 )
 def test_turns_in_words(turn, says, workspace, hardgate, capsys):
@@ -145,10 +218,17 @@ def test_json_has_all_of_it(hardgate, capsys):
         "path": "evals/cases/01_greeting.yaml",
         "milestone": 1,
     }
-    assert [event["sequence"] for event in found["events"] if event["around"]] == [6]
-    assert [event.get("turn") for event in found["events"]] == [None, 1, None, 2, None, None]
-    assert found["tool_calls"][0]["effect_sent"] is False
-    assert found["ending"]["status"] == "COMPLETED"
+    (run,) = found["runs"]
+    assert (run["arm"], run["messages"], run["conversation"]) == (None, ["Say hello"], None)
+    assert [event["sequence"] for event in run["events"] if event["around"]] == [6]
+    assert [event.get("turn") for event in run["events"]] == [None, 1, None, 2, None, None]
+    assert [(turn["kind"], turn["played"]) for turn in run["model_turns"]] == [
+        ("tool_calls", True),
+        ("final", True),
+    ]
+    assert run["tool_calls"][0]["effect_sent"] is False
+    assert run["ending"]["status"] == "COMPLETED"
+    assert "metrics" not in run["ending"]
     assert [one["name"] for one in found["checks"] if one["outcome"] == "fail"] == [
         "final_text_contains"
     ]

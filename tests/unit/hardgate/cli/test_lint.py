@@ -12,7 +12,7 @@ def rules(answered):
 def test_a_sound_workspace(hardgate, capsys):
     assert hardgate("lint", FakeSubject()) == 0
     assert capsys.readouterr() == (
-        "OK: 4 gates, 3 cases, 3 model scripts, 0 corpora: no problem\n",
+        "OK: 4 gates, 3 cases, 3 fixtures, 0 corpora: no problem\n",
         "",
     )
 
@@ -40,9 +40,7 @@ def test_everything_wrong_is_listed_at_once_with_its_place(workspace, hardgate, 
     assert "did you mean 'terminal_status'?" in lines[0]
     assert "did you mean 'final'?" in lines[1]
     assert "did you mean 'case'?" in lines[3]
-    assert lines[-1] == (
-        "NOT OK: 3 gates, 2 cases, 2 model scripts, 0 corpora: 4 problems in 4 files"
-    )
+    assert lines[-1] == ("NOT OK: 3 gates, 2 cases, 3 fixtures, 0 corpora: 4 problems in 4 files")
 
 
 def test_a_broken_registry_raises_no_further_problems_of_the_docs(workspace, hardgate, capsys):
@@ -79,7 +77,7 @@ def test_a_mistake_in_any_file(path, old, new, rule, workspace, hardgate, capsys
 FILES = [
     ("evals/cases/04_x.yml", "case.file_name"),
     ("evals/cases/more/04_x.yaml", "case.file_name"),
-    ("evals/fixtures/models/more/x.yaml", "script.file_name"),
+    ("evals/fixtures/models/more/x.yaml", "fixture.file_name"),
     ("gates/retired.yaml", "yaml.empty_file"),
     ("evals/quarantine.yaml", "yaml.empty_file"),
     ("evals/volatile_fields.yml", "yaml.empty_file"),
@@ -114,7 +112,71 @@ def test_two_cases_of_one_name_or_number(workspace, hardgate, capsys):
 def test_a_script_that_no_case_names(workspace, hardgate, capsys):
     write(workspace, "evals/fixtures/models/left.yaml", "turns: [{kind: final, text: x}]\n")
     assert hardgate("lint --json") == 4
-    assert rules(answer(capsys)) == [("evals/fixtures/models/left.yaml", "script.unused")]
+    assert rules(answer(capsys)) == [("evals/fixtures/models/left.yaml", "fixture.unused")]
+
+
+RESULTS = """\
+results:
+  - tool: math.calculate
+    arguments: {expression: 1 + 1}
+    output: {value: "2"}
+    content: "2"
+"""
+JUDGE = """\
+rubric: It greets.
+verdicts:
+  - {answer: Hello!, passed: true, reason: It does.}
+  - {answer: Go away., passed: false, reason: It does not.}
+"""
+KINDS = [
+    ("tools/{}.yaml", RESULTS, "tool_results"),
+    ("judges/{}.yaml", JUDGE, "judge"),
+    ("workspaces/{}/notes.txt", "x", "workspace"),
+]
+
+
+@pytest.mark.parametrize(("path", "text", "key"), KINDS)
+def test_fixtures_of_every_kind_have_to_be_used(path, text, key, workspace, hardgate, capsys):
+    """Those of a case that uses one are read; those that no case names are left over."""
+    for stem in ("used", "left"):
+        write(workspace, "evals/fixtures/" + path.format(stem), text)
+    more = "\n  judge: It greets." if key == "judge" else ""
+    edit(workspace, "evals/cases/01_greeting.yaml", "model_fixture: greeting\nexpected:",
+         f"model_fixture: greeting\nfixtures: {{{key}: used}}\nexpected:{more}")  # fmt: skip
+    assert hardgate("lint --json", FakeSubject()) == 4
+    found = answer(capsys)
+    (problem,) = found["problems"]
+    place = "evals/fixtures/" + path.format("left").removesuffix("/notes.txt")
+    assert (problem["path"], problem["rule"]) == (place, "fixture.unused")
+    assert f"allowed: one with fixtures.{key}: left" in problem["message"]
+    assert found["read"]["fixtures"] == 5
+
+
+@pytest.mark.parametrize(("path", "text", "key"), KINDS[:2])
+def test_fixtures_that_no_case_names_are_read_all_the_same(
+    path, text, key, workspace, hardgate, capsys
+):
+    place = "evals/fixtures/" + path.format("left")
+    write(workspace, place, text + "more: 1\n")
+    assert hardgate("lint --json") == 4
+    assert rules(answer(capsys)) == [(place, "fixture.unused"), (place, "schema.unknown_key")]
+
+
+def test_what_a_subject_cannot_do_yet_waits_for_its_milestone(workspace, hardgate, capsys):
+    """Case 3 is of milestone 2, and the repository has reached 1."""
+    edit(
+        workspace,
+        "evals/cases/03_wave.yaml",
+        "model_fixture",
+        "principal: eval.nobody\nmodel_fixture",
+    )
+    subject = FakeSubject()
+    known = subject.vocabulary()._replace(principals=frozenset({"eval.standard"}))
+    subject.vocabulary = lambda: known
+    assert hardgate("lint", subject) == 0
+    write(workspace, "gates/MILESTONE", "2\n")
+    assert hardgate("lint --json", subject) == 4
+    assert "case.unknown_principal" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -129,8 +191,8 @@ def test_a_broken_case_still_names_its_script_where_it_can_be_parsed(
     write(workspace, "evals/fixtures/models/left.yaml", "turns: [{kind: final, text: x}]\n")
     assert hardgate("lint --json") == 4
     found = rules(answer(capsys))
-    assert (("evals/fixtures/models/left.yaml", "script.unused") in found) is unused
-    assert ("evals/fixtures/models/greeting.yaml", "script.unused") not in found
+    assert (("evals/fixtures/models/left.yaml", "fixture.unused") in found) is unused
+    assert ("evals/fixtures/models/greeting.yaml", "fixture.unused") not in found
 
 
 def test_names_are_compared_with_the_subject(workspace, hardgate, capsys):

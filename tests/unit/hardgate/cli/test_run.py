@@ -184,10 +184,10 @@ def test_repeating_finds_what_differs(hardgate, capsys):
     capsys.readouterr()
     assert hardgate("run greeting --repeat 4 --json", subject) == 1
     (result,) = answer(capsys)["results"]
-    assert (result["runs"], result["passed"]) == (3, False)
+    assert (result["times"], result["passed"]) == (3, False)
     (finding,) = result["verdict"]["findings"]
     assert finding["rule"] == NOT_DETERMINISTIC
-    assert "run 3 of 4 differs from the first: event 6 is" in finding["message"]
+    assert "time 3 of 4 differs from the first: event 6 is" in finding["message"]
 
 
 @pytest.mark.parametrize(
