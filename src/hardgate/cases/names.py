@@ -24,8 +24,8 @@ def name_problems(
     case, block = run.case, Block(run.expected, document, run.at)
     known = vocabulary.tools
     spoken_of = None if known is None else known | proposed_tools
-    offered = [((i,), name) for i, name in enumerate(case.fixtures.tools or ())]
-    tables: tuple[tuple[str, frozenset[str] | None, Keys, Named], ...] = (
+    offered: Named = [((i,), name) for i, name in enumerate(case.fixtures.tools or ())]
+    tables: list[tuple[str, frozenset[str] | None, Keys, Named]] = [
         ("agent", vocabulary.agents, ("agent_id",), [((), case.agent_id)]),
         ("principal", vocabulary.principals, ("principal",), [((), case.principal)]),
         (
@@ -35,7 +35,7 @@ def name_problems(
             [((), case.policy_profile)],
         ),
         ("tool", known, ("fixtures", "tools"), offered),
-    )
+    ]
     problems = [
         document.problem(
             run.keys(document, (*at, *keys)), f"case.unknown_{kind}", _unknown(name, names)

@@ -117,7 +117,7 @@ def _needed(run: PlannedRun, document: Document) -> Needed:
     if run.case.input is not None and run.case.input.turns is not None:
         yield run.keys(document, ("input", "turns")), "turns"
     for name in run.carry:
-        yield ("arms", run.index or 0, "carry"), name
+        yield ("arms", run.arm_index or 0, "carry"), name
     for keys, name in _of_expected(run.expected):
         yield (*run.at, *keys), name
 

@@ -14,25 +14,25 @@ _REPLACED = ("input", "model_fixture", "principal", "policy_profile")
 class PlannedRun(NamedTuple):
     """One run: `case` is as the run sees it, without arms and with `expected` as `expected`.
 
-    `arm` is the arm's name, None for a case without arms; `index` is the arm's place. `carry` names
+    `arm` is the arm's name, None for a case without arms; `arm_index` is its place. `carry` names
     what it keeps of the run before.
     """
 
     case: Case
     expected: Expected
     arm: str | None = None
-    index: int | None = None
+    arm_index: int | None = None
     carry: tuple[str, ...] = ()
 
     @property
     def at(self) -> Keys:
         """The keys of this run's `expected` in the case file."""
-        return ("expected",) if self.index is None else ("arms", self.index, "expected")
+        return ("expected",) if self.arm_index is None else ("arms", self.arm_index, "expected")
 
     def keys(self, document: Document, keys: Keys) -> Keys:
         """Where the value under `keys` was written: in the arm, if it says it, or in the case."""
-        if self.index is not None:
-            in_arm = ("arms", self.index, *keys)
+        if self.arm_index is not None:
+            in_arm = ("arms", self.arm_index, *keys)
             if in_arm in document.positions or keys[:1] == ("expected",):
                 return in_arm
         return keys

@@ -145,7 +145,7 @@ def _input(run: PlannedRun, document: Document) -> Iterator[Problem]:
     found = run.case.input
     if found is None:
         of_arm = "" if run.arm is None else f" for the arm {run.arm}"
-        at = () if run.index is None else ("arms", run.index)
+        at = () if run.arm_index is None else ("arms", run.arm_index)
         yield document.problem(at, rule, f"found no input{of_arm}; allowed: one")
     elif (found.text is None) == (found.turns is None):
         what = "neither text nor turns" if found.text is None else "text beside turns"
@@ -159,7 +159,7 @@ def _input(run: PlannedRun, document: Document) -> Iterator[Problem]:
 def _script(run: PlannedRun, document: Document) -> Iterator[Problem]:
     if run.case.model_fixture is None:
         of_arm = "" if run.arm is None else f" for the arm {run.arm}"
-        at = () if run.index is None else ("arms", run.index)
+        at = () if run.arm_index is None else ("arms", run.arm_index)
         message = f"found no model_fixture{of_arm}; allowed: the name of a model script"
         yield document.problem(at, "case.no_script", message)
 

@@ -57,7 +57,7 @@ def _value_at(value: Any, keys: Keys) -> Any:
     """The value under `keys`, or None where they lead nowhere."""
     for key in keys:
         if isinstance(value, dict):
-            value = value.get(key)  # type: ignore[arg-type]
+            value = value.get(key)
         elif isinstance(value, list) and isinstance(key, int) and key < len(value):
             value = value[key]
         else:
@@ -82,7 +82,7 @@ def _moved(
     moved: dict[Keys, Position] = {}
     for keys, position in positions.items():
         if len(keys) > depth and keys[:depth] == at:
-            name = own_name.get(keys[depth])  # type: ignore[arg-type]
+            name = own_name.get(str(keys[depth]))
             if name is None:
                 continue
             keys = (*at, name, *keys[depth + 1 :])
