@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hardgate.cli.console import Console
-from hardgate.cli.exits import INTERRUPTED, OK, REFUSED, USAGE, CommandError
+from hardgate.cli.exits import INTERRUPTED, OK, REFUSED, USAGE, CommandError, UsageError
 from hardgate.cli.parser import unknown_name
 from hardgate.documents.problems import DefinitionError, Problem
 from hardgate.verdicts.verdict import HARNESS_VERSION
@@ -62,10 +62,7 @@ def main(
     if name == "--version":
         Console(program).result(f"{program} {HARNESS_VERSION}")
         return OK
-    if name not in COMMANDS:
-        Console(program).note(unknown_name("command", name, list(COMMANDS)))
-        return USAGE
-    full_name = f"{program} {name}"
+    full_name = f"{program} {name}" if name in COMMANDS else program
     context = Context(program, full_name, subject, Console(full_name))
     return _guarded(name, words[1:], context)
 
@@ -73,11 +70,12 @@ def main(
 def _guarded(name: str, arguments: list[str], context: Context) -> int:
     """Runs a command; what ends it early becomes a message and, with --json, an object as well."""
     console = context.console
-    command = importlib.import_module(f"hardgate.cli.{name}")
     try:
-        code: int = command.main(arguments, context)
+        if name not in COMMANDS:
+            raise UsageError(unknown_name("command", name, list(COMMANDS)))
+        code: int = importlib.import_module(f"hardgate.cli.{name}").main(arguments, context)
         return code
-    except SystemExit as ended:  # argparse has printed its help or its complaint
+    except SystemExit as ended:  # argparse has printed its help
         return int(ended.code or OK)
     except CommandError as error:
         console.note(str(error))

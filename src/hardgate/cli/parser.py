@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
-from hardgate.cli.exits import USAGE, explained
+from hardgate.cli.exits import UsageError, explained
 from hardgate.documents.wording import LIKE, choices, did_you_mean, nearest, quoted
 
 WIDTH = 96
@@ -49,7 +49,7 @@ class CommandParser(argparse.ArgumentParser):
         self.add_argument("--json", action="store_true", help="print JSON")
 
     def parse(self, arguments: Sequence[str]) -> argparse.Namespace:
-        """The options. Leaves by SystemExit: 2 for a mistake, 0 after --help."""
+        """The options. Raises UsageError for a mistake; leaves by SystemExit after --help."""
         options, unknown = self.parse_known_args(list(arguments))
         if unknown:
             self.error("; ".join(self._complaint(word) for word in unknown))
@@ -62,8 +62,8 @@ class CommandParser(argparse.ArgumentParser):
         return f"found no option {quoted(word)}{did_you_mean(word.partition('=')[0], known)}"
 
     def error(self, message: str) -> NoReturn:
-        """Ends with the message and the usage on stderr."""
-        self.exit(USAGE, f"{self.prog}: {message}\nusage: {self.usage}\n")
+        """Raises UsageError with the message and the usage."""
+        raise UsageError(f"{message}\nusage: {self.usage}")
 
 
 def whole_number(least: int, most: int) -> Callable[[str], int]:

@@ -88,7 +88,11 @@ def read_suite(tree: Tree, subject: Subject | None = None, milestone: int | None
     fixtures = {kind: _fixtures_of(tree, kind) for kind in _KINDS}
     problems += _fixture_problems(tree, fixtures)
     problems += _unused(tree, fixtures)
-    vocabulary = None if subject is None else subject.vocabulary()
+    vocabulary = None
+    try:
+        vocabulary = None if subject is None else subject.vocabulary()
+    except DefinitionError as error:  # files of the workspace that the subject itself reads
+        problems += error.problems
     for loaded in cases.values():
         runs, found = load_fixtures(tree, loaded, FIXTURES)
         problems += found

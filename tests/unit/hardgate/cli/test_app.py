@@ -62,6 +62,15 @@ def test_an_unknown_option_gets_the_nearest_one(hardgate, capsys):
     )
 
 
+@pytest.mark.parametrize("words", ["lnt --json", "lint --jsn --json", "run --tag x --json y"])
+def test_mistakes_are_json_as_well(words, hardgate, capsys):
+    code = hardgate(words)
+    answer = json.loads(capsys.readouterr().out)
+    assert (code, answer["ok"]) == (2, False)
+    (problem,) = answer["problems"]
+    assert problem["message"]
+
+
 def test_too_many_words(hardgate, capsys):
     assert hardgate("explain greeting twice") == 2
     assert "hardgate explain: found 'twice', which is too much\n" in capsys.readouterr().err

@@ -2,6 +2,7 @@
 
 import pytest
 
+from hardgate.documents.problems import DefinitionError, Problem
 from tests.unit.hardgate.cli.samples import FakeSubject, answer, edit, write
 
 
@@ -160,6 +161,21 @@ def test_fixtures_that_no_case_names_are_read_all_the_same(
     write(workspace, place, text + "more: 1\n")
     assert hardgate("lint --json") == 4
     assert rules(answer(capsys)) == [(place, "fixture.unused"), (place, "schema.unknown_key")]
+
+
+def test_a_subject_whose_own_files_are_refused_hides_no_other_problem(workspace, hardgate, capsys):
+    edit(workspace, "evals/cases/01_greeting.yaml", "terminal_status", "terminal_state")
+    subject = FakeSubject()
+
+    def refuse():
+        raise DefinitionError([Problem("evals/identity/a.yaml", 2, 1, "identity", "found x")])
+
+    subject.vocabulary = refuse
+    assert hardgate("lint --json", subject) == 4
+    assert rules(answer(capsys)) == [
+        ("evals/cases/01_greeting.yaml", "schema.unknown_key"),
+        ("evals/identity/a.yaml", "identity"),
+    ]
 
 
 def test_what_a_subject_cannot_do_yet_waits_for_its_milestone(workspace, hardgate, capsys):
