@@ -1,0 +1,47 @@
+"""The checks of the area tool; docs/specs/tool_system.md declares the gates."""
+
+from __future__ import annotations
+
+from hardgate.kinds.property import PropertyContext
+
+
+def registration_valid(context: PropertyContext) -> None:
+    """Starts a runtime with sound tools, and with tools that have one fault."""
+    from gates.checks import tool_registration
+
+    tool_registration.check(context)
+
+
+def reserved_domains(context: PropertyContext) -> None:
+    """Starts a runtime with builtins under the names of remote tools."""
+    from gates.checks import tool_registration
+
+    tool_registration.check_reserved(context)
+
+
+def forced_trust(context: PropertyContext) -> None:
+    """Registers and runs tools from everywhere that ask for every label."""
+    from gates.checks import tool_trust
+
+    tool_trust.check(context)
+
+
+def watermark_first(context: PropertyContext) -> None:
+    """Runs tools that act on the world before, after and without setting the watermark."""
+    from gates.checks import tool_watermark
+
+    tool_watermark.check(context)
+
+
+def outcome_shape(context: PropertyContext) -> None:
+    """Brings calls to every ending and looks at what the model is told."""
+    from gates.checks import tool_outcome
+
+    tool_outcome.check(context)
+
+
+def normalization_stable(context: PropertyContext) -> None:
+    """Spells generated arguments in other ways, and changes them slightly."""
+    from gates.checks import tool_canonical
+
+    tool_canonical.check(context)
