@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -25,10 +25,12 @@ from agent_core.application.runtime import Runtime
 from agent_core.application.tool_batch import ToolBatch
 from agent_core.application.tool_pipeline import ToolPipeline
 from agent_core.domain.deployment import DeploymentMode
+from agent_core.domain.events import Event
 from agent_core.domain.model_script import ScriptedTurn
 from agent_core.domain.sessions import Principal
 from agent_core.ports.determinism import BatchScheduler, Clock, IdFactory
 from agent_core.ports.models import ModelProvider
+from agent_core.ports.persistence import EventListener
 from agent_core.ports.policies import PolicyEngine
 from agent_core.ports.tools import Tool
 
@@ -48,16 +50,18 @@ def build_runtime(
     tools: Iterable[Tool] | None = None,
     policy: PolicyEngine | None = None,
     scheduler: BatchScheduler | None = None,
+    listener: EventListener | None = None,
 ) -> Runtime:
     """A runtime that keeps its records in memory.
 
     `clock`, `ids` and `scheduler` default to the system's, which need `asyncio.run`; `tools` to
-    the builtins; `policy` to one that allows only what has no side effect.
+    the builtins; `policy` to one that allows only what has no side effect. `listener` is told of
+    each event that is committed.
     Raises `RegistrationError` for tools that may not be registered.
     """
     clock = clock or SystemClock()
     ids = ids or SystemIdFactory()
-    store = InMemoryUnitOfWork()
+    store = InMemoryUnitOfWork(listener)
     journal = Journal(clock, ids)
     registry = StaticToolRegistry(builtin_tools() if tools is None else tools)
 
@@ -146,12 +150,14 @@ class PinnedRuntime(NamedTuple):
     """A runtime in which nothing is left to chance, with the parts that a driver looks at.
 
     `model` knows how many turns were played and at which step the script ran out, if it did.
+    Each of `listeners`, to which a driver may add, is told of each event that is committed.
     Nothing in it waits for the outside, so `agent_core.application.inline.run_inline` runs it.
     """
 
     runtime: Runtime
     clock: PinnedClock
     model: ScriptedModelProvider
+    listeners: list[EventListener]
 
 
 def build_pinned_runtime(
@@ -162,20 +168,30 @@ def build_pinned_runtime(
     tools: Iterable[Tool] | None = None,
     policy: PolicyEngine | None = None,
     scheduler: BatchScheduler | None = None,
+    stand_in: Callable[[Tool], Tool] | None = None,
 ) -> PinnedRuntime:
     """A runtime that plays `turns`, with ids made from `seed` and a clock that stands at `start`.
 
-    The calls of a batch take turns by `scheduler`, by default in the order of the batch. Raises
-    `ValueError` for turns that cannot be played.
+    The calls of a batch take turns by `scheduler`, by default in the order of the batch. Each tool
+    is replaced by what `stand_in` makes of it. Raises `ValueError` for turns that cannot be
+    played.
     """
     clock = PinnedClock(start)
     model = ScriptedModelProvider(turns, clock)
+    listeners: list[EventListener] = []
+
+    def tell(event: Event) -> None:
+        for listener in listeners:
+            listener(event)
+
+    offered = builtin_tools() if tools is None else tools
     runtime = build_runtime(
         model=model,
         clock=clock,
         ids=PinnedIdFactory(seed),
-        tools=tools,
+        tools=offered if stand_in is None else map(stand_in, offered),
         policy=policy,
         scheduler=scheduler or DeterministicScheduler(),
+        listener=tell,
     )
-    return PinnedRuntime(runtime, clock, model)
+    return PinnedRuntime(runtime, clock, model, listeners)

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 import pytest
 
@@ -10,14 +11,36 @@ from agent_core.adapters.determinism.clocks import PinnedClock
 from agent_core.adapters.tools.current_time import CurrentTime
 from agent_core.adapters.tools.demo_write import DemoExternalWrite, DemoUnsafeWrite
 from agent_core.adapters.tools.math_calculate import MathCalculate
-from agent_core.domain.canonical import canonical_json
+from agent_core.domain.canonical import canonical_json, canonicalize
 from agent_core.domain.json_schema import conforms
 from agent_core.domain.outcomes import FAILURE_STATUSES, REASONS
 from agent_core.domain.registration import registered_spec, spec_problems
 from agent_core.domain.tools import ToolFailure
+from agent_core.evals.recorded_tools import RecordedTool
 from agent_core.ports.tools import ToolContext
 
+OTHER = {"destination": "elsewhere", "content": ""}
 WRITE = {"destination": "https://example.invalid/notes", "content": "Hällo"}
+
+
+class Recorded(NamedTuple):
+    """A recorded result, as a fixture has it."""
+
+    output: dict | None = None
+    content: str | None = None
+    reason_code: str | None = None
+
+
+def recorded():
+    """`demo.unsafe_write` with one success and one failure on record."""
+    checksum = "sha256:" + 64 * "0"
+    output = {"recorded": True, "destination": "d", "byte_count": 1, "checksum": checksum}
+    results = {
+        ("demo.unsafe_write", canonicalize(WRITE).sha256): Recorded(output, "Sent."),
+        ("demo.unsafe_write", canonicalize(OTHER).sha256): Recorded(reason_code="tool.timeout"),
+    }
+    return RecordedTool(DemoUnsafeWrite(), results, [])
+
 
 # A tool, arguments that it can work with, and arguments for which it fails in its own words, if
 # there are such.
@@ -28,6 +51,7 @@ IMPLEMENTATIONS = [
     pytest.param(CurrentTime, {}, {"timezone": "Mars/Olympus"}, id="CurrentTime"),
     pytest.param(DemoUnsafeWrite, WRITE, None, id="DemoUnsafeWrite"),
     pytest.param(DemoExternalWrite, WRITE, None, id="DemoExternalWrite"),
+    pytest.param(recorded, WRITE, OTHER, id="RecordedTool"),
 ]
 
 each = pytest.mark.parametrize(("make", "good", "bad"), IMPLEMENTATIONS)

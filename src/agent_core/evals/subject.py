@@ -9,18 +9,25 @@ from typing import TYPE_CHECKING, Protocol
 
 from agent_core.application.inline import run_inline
 from agent_core.application.runtime import Runtime
+from agent_core.domain.context import ItemKind, Transcript
 from agent_core.domain.deployment import ConfigurationRefused
 from agent_core.domain.events import EventType
+from agent_core.domain.invocations import ToolInvocation
 from agent_core.domain.model_script import FinalTurn, ScriptedTurn
 from agent_core.domain.outcomes import REASONS
-from agent_core.domain.runs import RunStatus
+from agent_core.domain.runs import FailureReason, Run, RunLimits, RunStatus
 from agent_core.domain.sessions import Principal
-from agent_core.evals.observe import observed
+from agent_core.evals.clock_steps import ClockSteps
+from agent_core.evals.metrics import METRICS
+from agent_core.evals.observe import Conversation, Played, observed
+from agent_core.evals.recorded_tools import RecordedTools
 from agent_core.evals.script import played_turns
+from agent_core.ports.persistence import EventListener
 from agent_core.ports.policies import PolicyEngine
+from agent_core.ports.tools import Tool
 from hardgate.cases.model import Case
 from hardgate.cases.record import Record
-from hardgate.cases.values import instant
+from hardgate.cases.values import instant, seconds
 from hardgate.cases.vocabulary import Vocabulary
 from hardgate.documents.problems import DefinitionError, Problem
 from hardgate.fixtures.model_script import ModelScript
@@ -31,6 +38,18 @@ if TYPE_CHECKING:
 
 NAME = "agent_core"
 VERSION = "0.1.0"
+_AGENTS = frozenset({"general"})
+_ABILITIES = frozenset(
+    {
+        "clock_steps",
+        "metrics",
+        "private_labels",
+        "run_limits",
+        "tool_results",
+        "trust_labels",
+        "turns",
+    }
+)
 
 
 class PlayedModel(Protocol):
@@ -46,14 +65,29 @@ class PlayedModel(Protocol):
     def exhausted_at_step(self) -> int | None: ...
 
 
+class PinnedTime(Protocol):
+    """A clock that moves only when it is told to, and the pauses that it was asked for."""
+
+    @property
+    def sleeps(self) -> Sequence[float]: ...
+
+    def advance(self, seconds: float) -> None: ...
+
+
 class Composition(Protocol):
-    """A runtime with pinned time and ids, and the model that it talks to."""
+    """A runtime with pinned time and ids, the model that it talks to, and who hears its events."""
 
     @property
     def runtime(self) -> Runtime: ...
 
     @property
+    def clock(self) -> PinnedTime: ...
+
+    @property
     def model(self) -> PlayedModel: ...
+
+    @property
+    def listeners(self) -> list[EventListener]: ...
 
 
 class Compose(Protocol):
@@ -69,6 +103,7 @@ class Compose(Protocol):
         seed: str,
         start: datetime,
         policy: PolicyEngine | None = None,
+        stand_in: Callable[[Tool], Tool] | None = None,
     ) -> Composition: ...
 
 
@@ -111,6 +146,11 @@ class ReferenceSubject:
             reason_codes=frozenset(REASONS),
             principals=frozenset(self._identity.principals),
             policy_profiles=frozenset(self._identity.policies),
+            failure_reasons=frozenset(FailureReason),
+            agents=_AGENTS,
+            items=frozenset(ItemKind),
+            metrics=METRICS,
+            abilities=_ABILITIES,
         )
 
     def run(
@@ -120,17 +160,36 @@ class ReferenceSubject:
         workspace: str,
         tool_results: ToolResults | None = None,
     ) -> Record:
-        # No tool of this runtime reads or writes a workspace yet, so `workspace` stays empty.
+        # No tool of this runtime reads or writes a workspace yet, so `workspace` is left alone.
+        recorded = None
+        if tool_results is not None:
+            recorded = RecordedTools(tool_results.tools, tool_results.by_key())
         try:
             composition = self._compose(
                 turns=played_turns(script),
                 seed=case.name,
                 start=instant(case.clock.start),
                 policy=self._identity.policies[case.policy_profile],
+                stand_in=None if recorded is None else recorded.stand_in,
             )
         except ValueError as error:
             raise SubjectError(f"the script cannot be played: {error}") from None
-        return run_inline(_run(composition, case, self._identity.principals[case.principal]))
+        if case.clock.advance_on_step is not None:
+            step_seconds = seconds(case.clock.advance_on_step)
+            composition.listeners.append(ClockSteps(composition.clock, step_seconds))
+        principal = self._identity.principals[case.principal]
+        conversation = run_inline(_converse(composition.runtime, case, principal))
+        model = composition.model
+        return observed(
+            conversation,
+            Played(
+                turns_consumed=model.turns_consumed,
+                turns_total=model.turns_total,
+                exhausted_at_step=model.exhausted_at_step,
+                missing_results=() if recorded is None else recorded.missing,
+                waits_seconds=composition.clock.sleeps,
+            ),
+        )
 
     async def _registered_tools(self) -> tuple[str, ...]:
         """A session without a choice of tools has all that are registered."""
@@ -140,18 +199,37 @@ class ReferenceSubject:
         return session.tool_names
 
 
-async def _run(composition: Composition, case: Case, principal: Principal) -> Record:
-    runtime, model = composition.runtime, composition.model
+async def _converse(runtime: Runtime, case: Case, principal: Principal) -> Conversation:
+    """Send the case's messages, each one when the run before has completed."""
     session = await runtime.open_session(principal, case.fixtures.tools)
-    assert case.input is not None and case.input.text is not None, "checked at collection"
-    run_id = await runtime.submit(session.id, case.input.text)
-    run = await runtime.run_until_terminal(run_id)
-    return observed(
-        run,
-        await runtime.events(session.id),
-        await runtime.invocations(run_id),
-        await runtime.final_text(run_id),
-        turns_consumed=model.turns_consumed,
-        turns_total=model.turns_total,
-        exhausted_at_step=model.exhausted_at_step,
-    )
+    runs: list[Run] = []
+    invocations: list[ToolInvocation] = []
+    transcripts: list[Transcript] = []
+    for message in _messages(case):
+        run_id = await runtime.submit(session.id, message, _limits(case))
+        runs.append(await runtime.run_until_terminal(run_id))
+        invocations += await runtime.invocations(run_id)
+        transcripts.append(await runtime.transcript(run_id))
+        if runs[-1].status is not RunStatus.COMPLETED:
+            break
+    text = await runtime.final_text(runs[-1].id)
+    events = await runtime.events(session.id)
+    return Conversation(runs, events, invocations, transcripts, text)
+
+
+def _messages(case: Case) -> Sequence[str]:
+    """The user's messages: a case that is collected has one text, or several turns."""
+    if case.input is None:
+        return ()
+    return case.input.turns or (case.input.text or "",)
+
+
+def _limits(case: Case) -> RunLimits:
+    """The runtime's own limits, where the case does not set them."""
+    given = case.fixtures.run_limits
+    chosen = {
+        name: getattr(given, name)
+        for name in given.model_fields_set & set(RunLimits._fields)
+        if getattr(given, name) is not None
+    }
+    return RunLimits()._replace(**chosen)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Protocol, Self, TypeAlias
 
+from agent_core.domain.events import Event
 from agent_core.ports.repositories import (
     CheckpointRepository,
     EventRepository,
@@ -48,3 +49,7 @@ class UnitOfWork(Protocol):
 
 UnitOfWorkFactory: TypeAlias = Callable[[], UnitOfWork]
 """Gives a unit of work that has not been entered yet; all of them see the same store."""
+
+EventListener: TypeAlias = Callable[[Event], None]
+"""Is told of each event once it is committed, in order. The log does not wait for its opinion: an
+error that it raises comes to whoever committed, and undoes nothing."""

@@ -74,7 +74,10 @@ class InMemoryRunRepository(RunRepository):
 
 
 class InMemoryEventRepository(EventRepository):
+    """`appended` collects what the open unit of work has appended so far."""
+
     def __init__(self, undo: UndoLog | None = None) -> None:
+        self.appended: list[Event] = []
         self._undo = undo or UndoLog()
         self._ids: set[str] = set()
         self._next_sequence: dict[str, int] = {}
@@ -89,6 +92,7 @@ class InMemoryEventRepository(EventRepository):
         stored = Event(**{**event._asdict(), "payload": payload}, sequence=sequence)
         log = self._logs.setdefault(event.session_id, [])
         log.append(stored)
+        self.appended.append(stored)
         self._ids.add(event.id)
         # A sequence that was given once is never given again, not even after a rollback.
         self._next_sequence[event.session_id] = sequence + 1

@@ -14,7 +14,7 @@ from agent_core.adapters.in_memory.repositories import (
 )
 from agent_core.adapters.in_memory.undo import UndoLog
 from agent_core.domain.turns import give_way
-from agent_core.ports.persistence import UnitOfWork
+from agent_core.ports.persistence import EventListener, UnitOfWork
 
 
 class InMemoryUnitOfWork(UnitOfWork):
@@ -22,7 +22,8 @@ class InMemoryUnitOfWork(UnitOfWork):
     let others go on. One at a time: nothing in a unit of work waits or gives way, so a second
     entry means that one was left open across something that does, a `RuntimeError`."""
 
-    def __init__(self) -> None:
+    def __init__(self, listener: EventListener | None = None) -> None:
+        self._listener = listener
         self._undo = UndoLog()
         self._open = False
         self._sessions = InMemorySessionRepository(self._undo)
@@ -57,6 +58,7 @@ class InMemoryUnitOfWork(UnitOfWork):
             raise RuntimeError("a unit of work is open already")
         self._open = True
         self._undo.forget()
+        self._events.appended.clear()
         return self
 
     async def __aexit__(
@@ -66,7 +68,10 @@ class InMemoryUnitOfWork(UnitOfWork):
         traceback: TracebackType | None,
     ) -> None:
         self._open = False
-        if error_type is None:
-            self._undo.forget()
-        else:
+        if error_type is not None:
             self._undo.roll_back()
+            return
+        self._undo.forget()
+        if self._listener is not None:
+            for event in tuple(self._events.appended):
+                self._listener(event)
