@@ -15,7 +15,7 @@ Fits = Callable[[ObservedCall, ExpectedCall], bool]
 def tool_calls(expected: tuple[ExpectedCall, ...], record: Record, keys: Keys) -> Iterator[Outcome]:
     """Per entry one check for each of its counts, its arguments and its reason code.
 
-    An entry that has none of them is one check of its name.
+    An entry that asks for no call by any of them is one check of its name.
     """
     for name in dict.fromkeys(entry.name for entry in expected):
         entries = {index: entry for index, entry in enumerate(expected) if entry.name == name}
@@ -32,7 +32,7 @@ def tool_calls(expected: tuple[ExpectedCall, ...], record: Record, keys: Keys) -
                 yield _arguments(entry, serving, made, (*place, "arguments_subset"), around)
             if entry.reason_code is not None:
                 yield _code(entry, by_both[position], made, (*place, "reason_code"), around)
-            if not entry.model_fields_set - {"name"}:
+            if not entry.model_fields_set - {"name", "max_count"}:
                 passed = bool(made)
                 yield Outcome(
                     "tool_calls.name",

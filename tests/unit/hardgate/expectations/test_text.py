@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hardgate.cases.record import ObservedEvent
 from hardgate.fixtures.answer_text import normalized
 from tests.unit.hardgate.expectations.samples import RECORD, case, checks, failed, outcomes
 
@@ -76,12 +77,100 @@ def test_a_pattern_is_strict(pattern, passes):
 
 
 @pytest.mark.parametrize(
-    "expected", [{"final_text_contains": ["391"]}, {"final_text_matches": "391"}]
+    "expected",
+    [
+        {"final_text_contains": ["391"]},
+        {"final_text_contains_any": ["391", "17"]},
+        {"final_text_matches": "391"},
+        {"final_text": "391"},
+    ],
 )
 @pytest.mark.parametrize("answer", [None, ""])
 def test_a_run_without_an_answer_fails(expected, answer):
     (name,) = failed(RECORD._replace(final_text=answer), **expected)
     assert name in expected
+
+
+def test_what_no_answer_says_is_no_proof_that_it_was_not_said():
+    expected = {"final_text_not_contains": ["391"]}
+    assert failed(RECORD._replace(final_text=None), **expected) == ["final_text_not_contains"]
+    assert failed(RECORD._replace(final_text=""), **expected) == []
+
+
+@pytest.mark.parametrize(
+    ("texts", "passes"),
+    [
+        (["392"], [True]),
+        (["391"], [False]),
+        (["17 MULTIPLIED BY 23"], [False]),
+        (["Paris", "**17**"], [True, False]),
+    ],
+)
+def test_texts_that_must_not_be_there(texts, passes):
+    assert outcomes(final_text_not_contains=texts)["final_text_not_contains"] == passes
+
+
+@pytest.mark.parametrize(
+    ("texts", "passes"),
+    [(["391"], True), (["Paris", "**391**"], True), (["Paris", "Rome"], False)],
+)
+def test_one_text_of_several_is_enough(texts, passes):
+    assert outcomes(final_text_contains_any=texts)["final_text_contains_any"] == [passes]
+
+
+@pytest.mark.parametrize(
+    ("text", "passes"),
+    [
+        ("17 multiplied by 23 is 391.", True),
+        ("17 multiplied by 23 is 391", False),
+        ("17 Multiplied by 23 is 391.", False),
+        ("17  multiplied by 23 is 391.", False),
+        ("391", False),
+        ("", False),
+    ],
+)
+def test_the_whole_answer_is_compared_as_it_is(text, passes):
+    assert outcomes(final_text=text)["final_text"] == [passes]
+
+
+ALIASES = [
+    ({"contains": ["391"]}, "final_text_contains"),
+    ({"not_contains": ["390"]}, "final_text_not_contains"),
+    ({"contains_any": ["390", "391"]}, "final_text_contains_any"),
+    ({"forbid_tools": ["demo.write"]}, "forbidden_tool_calls"),
+    ({"max_turns": 2}, "maximum_steps"),
+]
+
+
+@pytest.mark.parametrize(("expected", "name"), ALIASES)
+def test_a_second_name_is_the_same_check_on_its_own_line(expected, name):
+    loaded = case(tool_started_count=1, **expected)
+    (check,) = [one for one in checks(loaded) if one.name == name]
+    assert (check.outcome, check.line) == ("pass", 7)
+
+
+@pytest.mark.parametrize(
+    ("payload", "answer", "places"),
+    [
+        ({}, "fine", []),
+        ({"text": "Sesame"}, "fine", []),
+        ({"text": "say sesame!"}, "fine", ["event 1"]),
+        ({"list": [{"deep": ["sesame"]}]}, "fine", ["event 1"]),
+        ({"sesame": 1}, "fine", ["event 1"]),
+        ({}, "open sesame", ["the final answer"]),
+        ({"text": "sesame"}, "sesame", ["the final answer", "event 1"]),
+        ({}, None, []),
+    ],
+)
+def test_a_text_that_stands_nowhere(payload, answer, places):
+    record = RECORD._replace(
+        events=(ObservedEvent(1, "run.queued", payload), ObservedEvent(2, "run.completed", {})),
+        final_text=answer,
+    )
+    check = checks(case(absent_strings=["sesame"]), record)[0]
+    assert check.name == "absent_strings"
+    assert check.observed == places
+    assert check.message == (f"unexpected: sesame in {', '.join(places)}" if places else "")
 
 
 def test_the_message_says_what_is_missing():

@@ -1,10 +1,7 @@
-"""Expectations about tool calls: counts, arguments, what is forbidden."""
-
-import itertools
+"""Expectations about which tools were proposed, and how the calls ended together."""
 
 import pytest
 
-from hardgate.expectations.json_values import contains, differences
 from tests.unit.hardgate.expectations.samples import (
     RECORD,
     call,
@@ -16,111 +13,53 @@ from tests.unit.hardgate.expectations.samples import (
 )
 
 CALCULATE = "math.calculate"
+A, B, C = call("demo.a"), call("demo.b"), call("demo.c")
 
 
 @pytest.mark.parametrize(
-    ("entry", "names"),
+    ("expected", "made", "passes"),
     [
-        ({"name": CALCULATE}, {"tool_calls.name"}),
-        ({"name": CALCULATE, "count": 1}, {"tool_calls.count"}),
-        (
-            {"name": CALCULATE, "arguments_subset": {"expression": "17 * 23"}},
-            {"tool_calls.arguments_subset"},
-        ),
-        (
-            {"name": CALCULATE, "count": 1, "arguments_subset": {"expression": "17 * 23"}},
-            {"tool_calls.count", "tool_calls.arguments_subset"},
-        ),
+        (["demo.a"], [A], [True]),
+        (["demo.a"], [A, A, B], [True]),
+        (["demo.a"], [B], [False]),
+        (["demo.a", "demo.b"], [B, A], [True, True]),
+        (["demo.a", "demo.b"], [B], [False, True]),
+        (["demo.a", "demo.a"], [A], [False]),
+        (["demo.a", "demo.a"], [A, B, A], [True]),
+        (["demo.b", "demo.a", "demo.a"], [A, B, A, A], [True, True]),
+        (["demo.a"], [call("demo.a", status="DENIED")], [True]),
     ],
 )
-def test_each_key_of_an_entry_is_a_check(entry, names):
-    found = outcomes(tool_calls=[entry])
-    assert names == {name for name in found if name.startswith("tool_calls")}
-    assert all(all(found[name]) for name in names)
+def test_tools_count_as_a_multiset_and_further_calls_do_not_matter(expected, made, passes):
+    assert outcomes(with_calls(*made), tools=expected)["tools"] == passes
+
+
+def test_a_missing_tool_says_how_often_it_was_called():
+    loaded = case(tools=["demo.b", "demo.a", "demo.a", "demo.a"])
+    check = checks(loaded, with_calls(A, B))[1]
+    assert (check.expected, check.observed) == ("at least 3 calls of demo.a", "1 call of demo.a")
+    assert check.message == "missing: 2 calls of demo.a"
 
 
 @pytest.mark.parametrize(
-    ("made", "count", "passes"),
-    [(0, 1, False), (1, 1, True), (2, 1, False), (2, 2, True), (1, 2, False)],
-)
-def test_a_count_is_exact(made, count, passes):
-    record = with_calls(*[call()] * made)
-    found = outcomes(record, tool_calls=[{"name": CALCULATE, "count": count}])
-    assert found["tool_calls.count"] == [passes]
-
-
-@pytest.mark.parametrize(("made", "passes"), [(0, False), (1, True), (3, True)])
-def test_a_name_alone_asks_for_one_call_or_more(made, passes):
-    found = outcomes(with_calls(*[call()] * made), tool_calls=[{"name": CALCULATE}])
-    assert found["tool_calls.name"] == [passes]
-
-
-def test_calls_of_other_tools_do_not_count():
-    record = with_calls(call("demo.write"), call("math.calculated"))
-    assert failed(record, tool_calls=[{"name": CALCULATE, "count": 1}]) == ["tool_calls.count"]
-
-
-ONE, TWO = {"x": 1}, {"x": 2}
-
-
-@pytest.mark.parametrize(
-    ("entries", "made", "wrong"),
+    ("expected", "made", "missing"),
     [
-        # One entry, one call too many with other arguments: the count is the tool's total.
-        ([(1, ONE)], [ONE, TWO], ["tool_calls.count"]),
-        ([(1, ONE)], [TWO], ["tool_calls.arguments_subset"]),
-        ([(2, ONE)], [ONE, ONE], []),
-        ([(2, ONE)], [ONE, TWO], ["tool_calls.arguments_subset"]),
-        # Two entries share the calls, and each call serves one entry.
-        ([(1, ONE), (1, TWO)], [ONE, TWO], []),
-        ([(1, ONE), (1, TWO)], [ONE, ONE], ["tool_calls.arguments_subset"]),
-        ([(1, ONE), (1, TWO)], [ONE], ["tool_calls.count"] * 2 + ["tool_calls.arguments_subset"]),
-        ([(None, ONE), (None, TWO)], [ONE], ["tool_calls.arguments_subset"]),
-        # The wider entry must not take the only call that serves the narrower one.
-        ([(1, {"x": 1}), (1, {"x": 1, "y": 2})], [{"x": 1, "y": 2}, {"x": 1}], []),
-        ([(1, {"x": 1, "y": 2}), (1, {"x": 1})], [{"x": 1, "y": 2}, {"x": 1}], []),
-        ([(2, {"x": 1}), (1, {"y": 2})], [{"x": 1, "y": 2}, {"x": 1}, {"x": 1, "y": 2}], []),
-        ([(None, ONE)], [], ["tool_calls.arguments_subset"]),
+        (["demo.a"], [A], None),
+        (["demo.a", "demo.b"], [A, B], None),
+        (["demo.a", "demo.b"], [A, C, C, B, A], None),
+        (["demo.a", "demo.a"], [A, B, A], None),
+        (["demo.a", "demo.b"], [B, A], "demo.b after demo.a"),
+        (["demo.a", "demo.a"], [A], "demo.a after demo.a"),
+        (["demo.c"], [A, B], "demo.c"),
+        (["demo.a", "demo.b", "demo.a"], [A, A, B], "demo.a after demo.b"),
     ],
 )
-def test_entries_are_served_by_distinct_calls_in_any_order(entries, made, wrong):
-    listed = [
-        {"name": CALCULATE, "arguments_subset": subset} | ({"count": count} if count else {})
-        for count, subset in entries
-    ]
-    for entry_order in itertools.permutations(listed):
-        for call_order in itertools.permutations(made):
-            record = with_calls(*[call(arguments=arguments) for arguments in call_order])
-            names = failed(record, tool_calls=list(entry_order))
-            assert sorted(names) == sorted(wrong)
-
-
-def test_a_chain_of_exchanges_is_found():
-    """Each call fits two entries; only one assignment serves all of them."""
-    entries = [{"name": CALCULATE, "arguments_subset": {f"k{i}": 1}} for i in range(6)]
-    made = [call(arguments={f"k{i}": 1, f"k{i + 1}": 1}) for i in range(5)]
-    made.append(call(arguments={"k0": 1}))
-    assert failed(with_calls(*made), tool_calls=entries) == []
-    assert len(failed(with_calls(*made[:5]), tool_calls=entries)) == 1
-
-
-def test_a_call_whose_arguments_were_no_object_matches_nothing():
-    record = with_calls(call()._replace(arguments=None))
-    entry = {"name": CALCULATE, "arguments_subset": {"expression": "17 * 23"}}
-    assert failed(record, tool_calls=[entry]) == ["tool_calls.arguments_subset"]
-
-
-def test_the_message_names_what_is_missing_and_where_the_nearest_call_differs():
-    record = with_calls(call(arguments={"expression": "17*23", "digits": 3}))
-    entry = {"name": CALCULATE, "arguments_subset": {"expression": "17 * 23", "digits": 3}}
-    check = next(one for one in checks(case(tool_calls=[entry]), record) if "subset" in one.name)
-    assert check.expected == {"digits": 3, "expression": "17 * 23"}
-    assert check.observed == [{"digits": 3, "expression": "17*23"}]
-    assert check.message == (
-        "missing: 1 of 1 call of math.calculate with these arguments; "
-        'nearest call: expression: expected "17 * 23", found "17*23"'
-    )
-    assert (check.path, check.line) == ("evals/cases/01_sample.yaml", 6)
+def test_tools_in_order_is_a_subsequence(expected, made, missing):
+    check = checks(case(tools_in_order=expected), with_calls(*made))[0]
+    assert check.name == "tools_in_order"
+    assert check.outcome == ("fail" if missing else "pass")
+    assert check.message == (f"missing: {missing}" if missing else "")
+    assert check.observed == [one.name for one in made]
 
 
 @pytest.mark.parametrize("status", ["DENIED", "FAILED", "PROPOSED", "SUCCEEDED"])
@@ -148,55 +87,49 @@ def test_no_tools():
     assert failed(RECORD, no_tools=True) == ["no_tools"]
 
 
+@pytest.mark.parametrize(("expected", "passes"), [(0, False), (1, True), (2, False)])
+def test_the_number_of_started_calls_is_exact(expected, passes):
+    made = [call(started=True), call(started=False), call("demo.a", started=False)]
+    found = outcomes(with_calls(*made), tool_started_count=expected)
+    assert found["tool_started_count"] == [passes]
+
+
+def test_no_started_call_at_all():
+    assert failed(with_calls(call(started=False)), tool_started_count=0) == []
+
+
+GOOD = call(status="SUCCEEDED", started=True)
+BAD = call(status="FAILED", started=True)
+UNCERTAIN = call(status="UNCERTAIN", started=True)
+DENIED = call(status="DENIED", started=False)
+REFUSED = call(status="FAILED", started=False)
+
+
 @pytest.mark.parametrize(
-    ("actual", "subset", "contained"),
+    ("made", "status", "ended_on_failed_call"),
     [
-        ({"a": 1}, {"a": 1}, True),
-        ({"a": 1, "b": 2}, {"a": 1}, True),
-        ({"a": 1}, {"a": 1, "b": 2}, False),
-        ({"a": {"b": {"c": 1, "d": 2}}}, {"a": {"b": {"c": 1}}}, True),
-        ({"a": {"b": 1}}, {"a": {}}, True),
-        ({"a": 1}, {"a": {}}, False),
-        ({"a": {}}, {"a": None}, False),
-        ({"a": None}, {"a": None}, True),
-        ({}, {"a": None}, False),
-        ({"a": 1}, {"a": 1.0}, True),
-        ({"a": 1.0}, {"a": 1}, True),
-        ({"a": True}, {"a": 1}, False),
-        ({"a": 1}, {"a": True}, False),
-        ({"a": True}, {"a": True}, True),
-        ({"a": 0}, {"a": False}, False),
-        ({"a": "1"}, {"a": 1}, False),
-        ({"a": 2**60}, {"a": float(2**60)}, True),
-        ({"a": 2**60 + 1}, {"a": float(2**60)}, False),
-        ({"a": [1, 2]}, {"a": [1, 2]}, True),
-        ({"a": [1, 2]}, {"a": [2, 1]}, False),
-        ({"a": [1, 2, 3]}, {"a": [1, 2]}, False),
-        ({"a": []}, {"a": []}, True),
-        ({"a": [{"b": 1, "c": 2}]}, {"a": [{"b": 1}]}, True),
-        ({"a": [[True]]}, {"a": [[1]]}, False),
-        ({"a": [1]}, {"a": 1}, False),
-        ({"a": "x"}, {"a": "X"}, False),
-        (None, {"a": 1}, False),
+        ([], "COMPLETED", False),
+        ([GOOD], "COMPLETED", False),
+        ([BAD], "COMPLETED", True),
+        ([UNCERTAIN], "COMPLETED", True),
+        ([GOOD, BAD], "COMPLETED", True),
+        ([BAD, GOOD], "COMPLETED", False),
+        ([BAD, DENIED], "COMPLETED", True),
+        ([GOOD, DENIED], "COMPLETED", False),
+        ([GOOD, REFUSED], "COMPLETED", False),
+        ([REFUSED], "COMPLETED", False),
+        ([BAD], "FAILED", False),
+        ([BAD], "CANCELLED", False),
     ],
 )
-def test_subsets(actual, subset, contained):
-    assert contains(actual, subset) is contained
-    assert (list(differences(actual, subset)) == []) is contained
+@pytest.mark.parametrize("expected", [True, False])
+def test_ended_on_failed_call_is_exact(made, status, ended_on_failed_call, expected):
+    record = with_calls(*made)._replace(terminal_status=status)
+    found = outcomes(record, ended_on_failed_call=expected)
+    assert found["ended_on_failed_call"] == [ended_on_failed_call is expected]
 
 
-def test_differences_name_every_place():
-    actual = {"a": {"b": [1, {"c": True}]}, "e": "x"}
-    subset = {"a": {"b": [1, {"c": 1, "d": 2}]}, "e": "y", "f": []}
-    assert list(differences(actual, subset)) == [
-        "a.b[1].c: expected 1, found true",
-        "a.b[1].d: expected 2, found no such key",
-        'e: expected "y", found "x"',
-        "f: expected [], found no such key",
-    ]
-
-
-def test_a_long_value_is_cut_in_a_difference():
-    (said,) = differences({"a": "x" * 10_000}, {"a": 1})
-    assert "(10002 characters)" in said
-    assert len(said) < 300
+def test_a_run_that_ended_on_a_failed_call_names_it():
+    check = checks(case(ended_on_failed_call=False), with_calls(GOOD, BAD))[0]
+    assert check.message == "the run ended as COMPLETED; its last call: math.calculate FAILED"
+    assert RECORD.tool_calls[-1].started
