@@ -96,8 +96,9 @@ def _registry(definitions: Definitions, context: Context) -> Line:
 
 def _suite(definitions: Definitions) -> Line:
     suite = definitions.suite
-    found = f"{len(suite.cases)} cases, {suite.fixtures} fixtures"
-    return Line("suite", GOOD, f"{found}, {len(definitions.corpora)} corpora")
+    found = f"{many(len(suite.cases), 'case')}, {many(suite.fixtures, 'fixture')}"
+    corpora = len(definitions.corpora)
+    return Line("suite", GOOD, f"{found}, {corpora} {'corpus' if corpora == 1 else 'corpora'}")
 
 
 def _definitions(definitions: Definitions, context: Context) -> Line:

@@ -18,6 +18,7 @@ from hardgate.documents.wording import LIKE_PATHS, did_you_mean
 from hardgate.verdicts.text import one_line
 
 LINE_CHARACTERS = 1000
+_ONE_OF = {"gates": "gate", "cases": "case", "fixtures": "fixture", "corpora": "corpus"}
 DESCRIPTION = """\
 Reads every definition of the workspace through the strict loaders and compares them with each
 other: gates/ (registry, milestone, retired gates), docs/ (what the specs declare, links, derived
@@ -96,7 +97,10 @@ def counts(definitions: Definitions) -> dict[str, int]:
 
 def conclusion(definitions: Definitions, problems: Sequence[Problem]) -> str:
     """The last line."""
-    read = ", ".join(f"{count} {noun}" for noun, count in counts(definitions).items())
+    read = ", ".join(
+        f"{count} {_ONE_OF[noun] if count == 1 else noun}"
+        for noun, count in counts(definitions).items()
+    )
     if not problems:
         return f"OK: {read}: no problem"
     files = len({problem.path for problem in problems})

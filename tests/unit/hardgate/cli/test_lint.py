@@ -237,7 +237,7 @@ def test_corpora_are_read_and_have_to_be_named(workspace, hardgate, capsys):
     }
 
 
-def test_a_corpus_that_a_gate_names(workspace, hardgate):
+def test_a_corpus_that_a_gate_names(workspace, hardgate, capsys):
     write(workspace, "evals/corpora/injection/one.txt", MEMBER)
     edit(
         workspace,
@@ -248,6 +248,7 @@ def test_a_corpus_that_a_gate_names(workspace, hardgate):
     edit(workspace, "gates/tool.yaml", "id: gate.tool.later\n  milestone: 3\n  kind: property",
          "id: gate.tool.later\n  milestone: 3\n  kind: corpus")  # fmt: skip
     assert hardgate("lint") == 0
+    assert "4 gates, 3 cases, 3 fixtures, 1 corpus: no problem" in capsys.readouterr().out
 
 
 def test_paths_choose_what_is_listed_and_all_is_read(workspace, hardgate, capsys, monkeypatch):
