@@ -18,7 +18,7 @@ RUNTIME_LAYERS = ("domain", "ports", "application", "adapters", "bootstrap")
 HARNESS_ORDER = (
     ("documents",),
     ("registry", "cases", "fixtures", "verdicts"),
-    ("expectations",),
+    ("expectations", "wire"),
     ("subjects",),
     ("kinds",),
     ("report",),

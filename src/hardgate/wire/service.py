@@ -30,6 +30,9 @@ from hardgate.wire.turn_replies import (
     request_id,
 )
 
+# The headers that carry a key.
+_CARRIERS = ("authorization", "x-api-key")
+
 
 class Served(NamedTuple):
     """A reply and the number of its exchange, None where there is no exchange for it."""
@@ -194,7 +197,7 @@ class _Judging:
             number=number,
             method=request.method[:20],
             path=request.path[:200],
-            credential="authorization" in request.headers or "x-api-key" in request.headers,
+            credential=not request.headers.keys().isdisjoint(_CARRIERS),
             status=None,
         )
 
