@@ -58,8 +58,8 @@ class ExpectedCall(Entry):
     )
     max_count: Count | None = Field(
         default=None,
-        description="The largest number of calls, instead of `count`, and still at least one; those "
-        "of all entries of one tool together bound all calls of that tool.",
+        description="The largest number of calls, instead of `count`, and still at least one; "
+        "those of all entries of one tool together bound all calls of that tool.",
     )
     arguments_subset: Annotated[dict[str, Any], Field(min_length=1)] | None = Field(
         default=None,

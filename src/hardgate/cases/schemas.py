@@ -10,6 +10,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core.core_schema import NullableSchema, WithDefaultSchema
 
 from hardgate.cases.model import Case
+from hardgate.cases.volatile import VolatileField
 from hardgate.documents.problems import Problem
 from hardgate.documents.schema_files import FOLDER, DocumentType, run, schema_texts, stale_schemas
 from hardgate.documents.tree import Tree
@@ -77,6 +78,13 @@ DOCUMENT_TYPES = (
         title="Hardgate: a scripted judge",
         description="A file evals/fixtures/judges/<stem>.yaml: the verdict of a judge for each "
         "answer.",
+    ),
+    _Suite(
+        name="volatile_fields",
+        model=list[VolatileField],
+        title="Hardgate: the volatile fields",
+        description="The file evals/volatile_fields.yaml: what may differ between two runs of one "
+        "case.",
     ),
     _Verdict(
         name="verdict",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from hardgate.cases.record import FileChanges
 
@@ -14,10 +14,11 @@ CHANGES_LIMIT = 1000
 def file_changes(before: Mapping[str, bytes], folder: str) -> tuple[FileChanges, bool]:
     """How a folder differs from the files that it held before, and whether the list was cut.
 
-    Links are compared and never followed; an empty folder counts as a file, and so does one that
-    cannot be looked into.
+    Links are compared and never followed. A new folder without files counts as a file, and so does
+    one that cannot be looked into.
     """
-    after = set(_paths_below(folder))
+    folders_before = {parent for path in before for parent in _parents(path)}
+    after = set(_paths_below(folder, folders_before))
     created = sorted(after - set(before))
     removed = sorted(set(before) - after)
     changed = sorted(
@@ -26,6 +27,12 @@ def file_changes(before: Mapping[str, bytes], folder: str) -> tuple[FileChanges,
     lists = (created, changed, removed)
     cut = any(len(one) > CHANGES_LIMIT for one in lists)
     return FileChanges(*(tuple(one[:CHANGES_LIMIT]) for one in lists)), cut
+
+
+def _parents(path: str) -> Iterator[str]:
+    while "/" in path:
+        path = path.rsplit("/", 1)[0]
+        yield path
 
 
 def _holds(path: str, content: bytes) -> bool:
@@ -40,8 +47,8 @@ def _holds(path: str, content: bytes) -> bool:
         return False
 
 
-def _paths_below(folder: str) -> Iterator[str]:
-    """The paths of everything in a folder, relative to it."""
+def _paths_below(folder: str, known_folders: Collection[str]) -> Iterator[str]:
+    """The paths of everything in a folder, relative to it; known folders may be empty."""
     closed: list[str] = []
 
     def cannot_enter(error: OSError) -> None:
@@ -51,6 +58,7 @@ def _paths_below(folder: str) -> Iterator[str]:
         links = [name for name in folders if os.path.islink(os.path.join(parent, name))]
         for name in (*files, *links):
             yield os.path.relpath(os.path.join(parent, name), folder)
-        if not files and not folders and parent != folder:
-            yield os.path.relpath(parent, folder)
+        relative = os.path.relpath(parent, folder)
+        if not files and not folders and parent != folder and relative not in known_folders:
+            yield relative
     yield from (os.path.relpath(path, folder) for path in closed)
