@@ -218,10 +218,13 @@ async def _converse(runtime: Runtime, case: Case, principal: Principal) -> Conve
 
 
 def _messages(case: Case) -> Sequence[str]:
-    """The user's messages: a case that is collected has one text, or several turns."""
-    if case.input is None:
-        return ()
-    return case.input.turns or (case.input.text or "",)
+    """The user's messages: one text, or several turns. Raises SubjectError for none."""
+    given = case.input
+    if given is not None and given.turns is not None:
+        return given.turns
+    if given is None or given.text is None:
+        raise SubjectError("the case has no message")
+    return (given.text,)
 
 
 def _limits(case: Case) -> RunLimits:

@@ -9,10 +9,12 @@ from agent_core.domain.sessions import Principal
 from agent_core.domain.tools import SideEffectClass
 from agent_core.evals.subject import ReferenceSubject
 from hardgate.cases.loader import load_case
+from hardgate.cases.model import Input
 from hardgate.cases.needs import ABILITIES
 from hardgate.cases.record import MissingToolResult
 from hardgate.fixtures.model_script import load_script
 from hardgate.fixtures.tool_results import load_tool_results
+from hardgate.subjects.port import SubjectError
 
 CASE = """\
 name: sample
@@ -181,3 +183,11 @@ def test_metrics_and_waits():
     assert record.metrics["model_attempts_total"] == 3
     assert record.metrics["tool_starts_total"] == 1
     assert (record.metrics["waits_total"], record.metrics["waited_milliseconds_total"]) == (1, 1000)
+
+
+@pytest.mark.parametrize("given", [None, Input()])
+def test_a_case_without_a_message_cannot_be_run(given):
+    case = load_case("01_sample.yaml", (CASE + TEXT).encode()).case
+    script = load_script("models/sample.yaml", f"turns: [{FINAL}]".encode())
+    with pytest.raises(SubjectError, match="no message"):
+        subject().run(case.model_copy(update={"input": given}), script, "/nowhere")
