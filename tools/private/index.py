@@ -238,13 +238,30 @@ class Index:
     def case_files(self, file, case):
         """Returns the files a case reads, relative to the folder of the cases' package."""
         package = self.root / self.evals_folder
-        files = [file.relative_to(package).as_posix()]
-        stem = case.get("model_fixture")
-        if isinstance(stem, str) and WORD.fullmatch(stem):
-            fixture = package / "fixtures" / "models" / (stem + ".yaml")
-            if fixture.is_file():
-                files.append(fixture.relative_to(package).as_posix())
-        return files
+        arms = case.get("arms")
+        found = [file]
+        for one in [case] + (arms if isinstance(arms, list) else []):
+            found += self.fixtures(package / "fixtures", one)
+        paths = (each.relative_to(package).as_posix() for each in found)
+        return list(dict.fromkeys(paths))
+
+    def fixtures(self, folder, case):
+        """Yields the fixture files that a case or an arm of one names, as far as they exist."""
+        if not isinstance(case, dict):
+            return
+        named = case.get("fixtures")
+        named = named if isinstance(named, dict) else {}
+        for kind, stem in (
+            ("models", case.get("model_fixture")),
+            ("tools", named.get("tool_results")),
+            ("judges", named.get("judge")),
+            ("workspaces", named.get("workspace")),
+        ):
+            if not isinstance(stem, str) or not WORD.fullmatch(stem):
+                continue
+            one = folder / kind / (stem + ".yaml")
+            within = sorted((folder / kind / stem).rglob("*")) if kind == "workspaces" else [one]
+            yield from (each for each in within if each.is_file())
 
     def corpora(self):
         """Returns the folders of members that gates read, below the folder of the cases."""

@@ -148,7 +148,8 @@ def _case_test(index, name, entry, counterexample, attributes):
         name = name,
         size = "small",
         arguments = ["--case-name", case, "--repeat", _repeat(name)] + _named(counterexample),
-        deps = index.case_deps + ([":{}_defects".format(entry["area"])] if counterexample else []),
+        deps = index.case_deps + [Label("//src:hardgate_case_gate")] +
+               ([":{}_defects".format(entry["area"])] if counterexample else []),
         entry = _entry_label(entry),
         main = index.case_main,
         sources = _sources(

@@ -99,7 +99,7 @@ def messages(turns: int, record: Record) -> Iterator[Outcome]:
         passed,
         turns,
         record.messages_sent,
-        "" if passed else f"missing: {turns - record.messages_sent} messages were not sent",
+        "" if passed else f"missing: {turns - record.messages_sent} of {turns} messages",
         last_event(record),
     )
 

@@ -142,6 +142,45 @@ def test_a_case_reads_its_own_fixture_only(tmp_path: Path) -> None:
     ]
 
 
+def test_a_case_reads_every_fixture_that_it_names(tmp_path: Path) -> None:
+    case = (
+        "name: one\nmilestone: 1\nmodel_fixture: alpha\n"
+        "fixtures: {tool_results: times, judge: polite, workspace: notes, skills: [alpha]}\n"
+        "arms:\n  - {name: a, fixtures: {workspace: other}}\n  - {name: b, model_fixture: beta}\n"
+    )
+    odd = "name: two\nmilestone: 1\nfixtures: [alpha]\narms: {model_fixture: alpha}\n"
+    odder = "name: three\nmilestone: 1\nfixtures: {judge: ../judges/polite}\narms: [alpha]\n"
+    fixtures = [
+        "models/alpha.yaml",
+        "models/beta.yaml",
+        "tools/times.yaml",
+        "tools/alpha.yaml",
+        "judges/polite.yaml",
+        "workspaces/notes/a.txt",
+        "workspaces/notes/deep/b.txt",
+        "workspaces/notes_too/c.txt",
+        "workspaces/other/d.txt",
+    ]
+    files: dict[str, str | bytes] = {f"evals/fixtures/{path}": "x\n" for path in fixtures}
+    cases = {"01": case, "02": odd, "03": odder}
+    files.update({f"evals/cases/{number}.yaml": text for number, text in cases.items()})
+    index = index_of(tmp_path, files)
+    assert [one["files"] for one in index.cases] == [
+        [
+            "cases/01.yaml",
+            "fixtures/models/alpha.yaml",
+            "fixtures/tools/times.yaml",
+            "fixtures/judges/polite.yaml",
+            "fixtures/workspaces/notes/a.txt",
+            "fixtures/workspaces/notes/deep/b.txt",
+            "fixtures/workspaces/other/d.txt",
+            "fixtures/models/beta.yaml",
+        ],
+        ["cases/02.yaml"],
+        ["cases/03.yaml"],
+    ]
+
+
 def test_the_corpora_are_those_that_gates_read(tmp_path: Path) -> None:
     entries = [
         f"- id: gate.demo.{slug}\n  milestone: 0\n  kind: corpus\n  corpus: evals/corpora/{folder}\n"
