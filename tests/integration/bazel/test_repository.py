@@ -98,6 +98,7 @@ def test_a_filter_by_kind_selects_the_registry_s_gates(bazel: NestedBazel, filte
         }
     options = ("--nobuild", "--build_tests_only", f"--test_tag_filters={filters}")
     done = bazel.build("build", *options, "//gates/...")
+    assert done.code == 0, done.err
     assert without_twins(list(done.configured)) == expected
 
 
@@ -113,7 +114,8 @@ def test_pending_gates_are_skipped_and_no_other(bazel: NestedBazel) -> None:
 
 
 def test_the_inventory_is_the_registry(bazel: NestedBazel) -> None:
-    assert bazel.build("build", "//gates:inventory").code == 0
+    done = bazel.build("build", "//gates:inventory")
+    assert done.code == 0, done.err
     file = bazel.workspace / "bazel-bin/gates/inventory.json"
     rows = {row["id"]: row for row in json.loads(file.read_text(encoding="utf-8"))}
     assert rows.keys() == {entry["id"] for entry in REGISTRY}
@@ -126,11 +128,13 @@ def test_the_inventory_is_the_registry(bazel: NestedBazel) -> None:
         for key in ("milestone", "kind", "spec"):
             assert row[key] == entry[key]
         path, line = row["declared_at"].split(":")
-        assert entry["id"] in Path(path).read_text(encoding="utf-8").splitlines()[int(line) - 1]
+        lines = (bazel.workspace / path).read_text(encoding="utf-8").splitlines()
+        assert entry["id"] in lines[int(line) - 1]
 
 
 def test_an_action_query_lists_the_structural_gates(bazel: NestedBazel) -> None:
     done = bazel.run("aquery", "mnemonic(GateCheck, //gates/...)", "--output=jsonproto")
+    assert done.code == 0, done.err
     graph = json.loads(done.out)
     names = {one["id"]: one["label"] for one in graph["targets"]}
     owners = {names[action["targetId"]].removeprefix("@@") for action in graph["actions"]}
