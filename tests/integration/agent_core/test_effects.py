@@ -1,5 +1,7 @@
 """The effect watermark: on record before the effect, and what an ending is worth without it."""
 
+from datetime import timedelta
+
 import pytest
 
 from agent_core.adapters.policy.rule_set_policy import NO_EFFECTS, RuleSetPolicy
@@ -167,6 +169,7 @@ def test_a_success_without_a_watermark_breaks_the_contract(idempotency):
     assert effect.row.outcome.reason_code == "tool.contract.no_watermark"
     assert effect.ending.event_type == "tool.call.uncertain"
     assert effect.ending.payload["effect_sent"] is False
+    assert effect.row.completed_at == effect.clock.now()
     assert (effect.row.result, effect.row.result_labels, effect.row.output_bytes) == (None, None, 0)
     assert effect.model.requests[1].body[-1].item.text == ""
     assert effect.run.status is RunStatus.COMPLETED
@@ -245,6 +248,8 @@ SUCCESS = ENDING._replace(
     outcome=make_outcome("demo.probe", "tool.succeeded"),
     failure_kind=None,
     result=ToolResult({}, "sent"),
+    output_bytes=6,
+    truncated=True,
 )
 
 
@@ -253,10 +258,13 @@ SUCCESS = ENDING._replace(
 @pytest.mark.parametrize("ending", [ENDING, SUCCESS])
 def test_what_an_ending_is_worth(idempotency, sent, ending):
     ending = ending._replace(idempotency=idempotency)
-    believed = believable(ending, sent, PINNED_START)
+    later = PINNED_START + timedelta(seconds=1)
+    believed = believable(ending, sent, later)
     in_doubt = sent if ending.status == "FAILED" else not sent
     if idempotency.needs_watermark and in_doubt:
         assert believed.status is InvocationStatus.UNCERTAIN
+        assert believed.completed_at == later
+        assert (believed.result, believed.output_bytes, believed.truncated) == (None, 0, False)
     else:
         assert believed == ending
 

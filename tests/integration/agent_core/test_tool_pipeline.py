@@ -69,8 +69,9 @@ def test_a_success():
     assert seen.row.output_bytes == len('ok{"text":"ok"}')
     assert not seen.row.truncated
     assert (seen.row.tool_version, seen.row.policy_version) == ("1", NO_EFFECTS.version)
-    assert seen.row.tool_source is ToolSource.BUILTIN
-    assert seen.row.started_at == seen.row.completed_at == seen.clock.now()
+    assert (seen.row.tool_source, seen.row.risk) == (ToolSource.BUILTIN, tool.spec.risk)
+    times = (seen.row.created_at, seen.row.started_at, seen.row.completed_at)
+    assert times == (seen.clock.now(),) * 3
     ((arguments, context),) = tool.given
     assert arguments == {"text": "hi"}
     assert context[:3] == (seen.row.id, seen.row.idempotency_key, seen.clock)
@@ -245,6 +246,8 @@ def test_what_policy_is_asked():
     assert action.normalized_arguments_hash == seen.row.normalized_arguments_hash
     assert action.required_scopes == {"a"}
     assert (action.action_id, action.run_id, action.step_number) == (seen.row.id, seen.run.id, 1)
+    assert action.session_id == seen.run.session_id
+    assert (action.risk, action.idempotency) == (tool.spec.risk, tool.spec.idempotency)
     assert action.evaluated_at == seen.clock.now()
     assert action.origin_trust is TrustLevel.USER
     assert action.conversation == Labels(TrustLevel.USER)

@@ -134,6 +134,11 @@ def test_a_success_of_another_call_resets_denials():
     assert [breaker.record(denied) for _ in range(2)] == [None, None]
 
 
+def test_its_own_success_resets_no_denials():
+    denied = call(status="DENIED")
+    assert Breaker([denied, denied, A]).record(denied) is FailureReason.REPEATED_DENIAL
+
+
 def test_an_uncertain_call_is_never_made_again_and_the_run_goes_on():
     breaker = Breaker([call(status="UNCERTAIN")])
     refused = refusal(breaker, A)

@@ -11,7 +11,13 @@ from pydantic_core.core_schema import ErrorType
 from hardgate.documents.complaints import complain
 from hardgate.documents.problems import DefinitionError
 from hardgate.documents.strict_yaml import load
-from hardgate.documents.validation import locate, refused, validate, validate_list
+from hardgate.documents.validation import (
+    locate,
+    refused,
+    validate,
+    validate_list,
+    validate_without_nulls,
+)
 
 
 class Strict(BaseModel):
@@ -140,6 +146,17 @@ KEYS = "as, calls, code, colour, count, either, labels, limits, name, ready, sha
             ["2:9: schema.length: found an empty list; allowed: at least 1 item"],
         ),
         (
+            "name: a\nlabels: [a]",
+            ["2:10: schema.length: found 'a'; allowed: at least 2 characters"],
+        ),
+        (
+            "name: a\ncalls:\n  one: {}",
+            [
+                "3:8: schema.missing_key: found a map without 'kind'; allowed: one that has it",
+                "3:8: schema.missing_key: found a map without 'tool'; allowed: one that has it",
+            ],
+        ),
+        (
             "name: a\nlabels: [aa, bb, cc, dd]",
             ["2:9: schema.length: found a list; allowed: at most 3 items"],
         ),
@@ -229,10 +246,64 @@ def test_a_list_keeps_its_good_items():
 
 def test_a_list_that_is_none():
     things, problems = validate_list(load("x.yaml", b"a: 1"), Thing)
-    assert (things, [problem.message for problem in problems]) == (
+    assert (things, [problem.render() for problem in problems]) == (
         {},
-        ["found a map; allowed: a list"],
+        ["x.yaml:1:1: schema.type: found a map; allowed: a list"],
     )
+
+
+def test_an_unknown_key_of_an_item_is_told_the_known_ones():
+    _, problems = validate_list(load("x.yaml", b"- {kind: final, text: x, txt: y}"), Final)
+    assert [problem.render() for problem in problems] == [
+        "x.yaml:1:26: schema.unknown_key: found the unknown key 'txt'; "
+        "allowed: kind or text; did you mean 'text'?"
+    ]
+
+
+class Nullable(Strict):
+    count: int | None = 1
+    inner: dict[str, int | None] = Field(default_factory=dict)
+    items: tuple[int | None, ...] = ()
+    free: dict[str, int | None] = Field(default_factory=dict)
+
+
+NULL = "schema.type: found null; allowed: a value, or no such key"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("count: null", [f"1:8: {NULL}"]),
+        ("inner: {a: 1, b: null}", [f"1:18: {NULL}"]),
+        ("items: [1, ~, null]", [f"1:12: {NULL}", f"1:15: {NULL}"]),
+        ("inner: {free: null}", None),
+        ("free: {a: null, b: 1}", None),
+        ("count: 2\nitems: [1]", None),
+        (
+            "count: null\nitems: [x, null]",
+            [
+                f"1:8: {NULL}",
+                "2:9: schema.type: found 'x'; allowed: a whole number",
+                f"2:12: {NULL}",
+            ],
+        ),
+        ("inner: null", ["1:8: schema.type: found null; allowed: a map"]),
+    ],
+)
+def test_a_key_that_is_null_is_refused_except_below_free_keys(text, expected):
+    document = load("x.yaml", text.encode())
+    if expected is None:
+        instance = validate_without_nulls(document, Nullable, free_keys=("free",))
+        assert instance == validate(document, Nullable)
+        return
+    with pytest.raises(DefinitionError) as refusal:
+        validate_without_nulls(document, Nullable, free_keys=("free",))
+    assert str(refusal.value).split("\n") == [f"x.yaml:{line}" for line in expected]
+
+
+def test_without_free_keys_every_null_is_refused():
+    with pytest.raises(DefinitionError):
+        validate_without_nulls(load("x.yaml", b"free: {a: null}"), Nullable)
 
 
 @pytest.mark.parametrize(
@@ -247,6 +318,7 @@ def test_a_list_that_is_none():
             ("turn", "x", "y"),
         ),
         ({"a": 1}, ("str",), ()),
+        ({"b": {"x": 1}, "a": {"x": 2}}, ("b", "a", "x"), ("b", "x")),
     ],
 )
 def test_locations_are_found_again_despite_labels_of_unions(value, location, keys):
