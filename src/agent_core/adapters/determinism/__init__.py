@@ -1,1 +1,2 @@
-"""Clocks and id factories: the only modules that may read the system's time or randomness."""
+"""Clocks, id factories and batch schedulers: the only modules that may read the system's time or
+randomness, or leave to the machine who goes on first."""
