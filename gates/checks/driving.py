@@ -84,9 +84,10 @@ class Stage:
         tools: Sequence[Tool] | None = None,
         policy: PolicyEngine = ANYTHING,
         seed: str = "gate",
+        model: Callable[[Sequence[ScriptedTurn], PinnedClock], Listening] = Listening,
     ) -> None:
         self.clock = PinnedClock(PINNED_START)
-        self.model = Listening(turns, self.clock)
+        self.model = model(turns, self.clock)
         self.run_id = ""  # the run that was submitted last
         self.runtime = build_runtime(
             model=self.model,
@@ -97,15 +98,29 @@ class Stage:
             scheduler=DeterministicScheduler(),
         )
 
-    def play(self, text: str = "Do it.", limits: RunLimits | None = None) -> Played:
-        """Submits a message, runs it to its end and returns everything about it."""
-        return run_inline(self._play(text, limits))
+    def play(
+        self,
+        text: str = "Do it.",
+        limits: RunLimits | None = None,
+        broken_by: type[Exception] | None = None,
+    ) -> Played:
+        """Submits a message, runs it to its end and returns everything about it.
 
-    async def _play(self, text: str, limits: RunLimits | None) -> Played:
+        `broken_by` is what a broken part of the composition raises through the runtime.
+        """
+        return run_inline(self._play(text, limits, broken_by))
+
+    async def _play(
+        self, text: str, limits: RunLimits | None, broken_by: type[Exception] | None
+    ) -> Played:
         runtime = self.runtime
         session = await runtime.open_session(EVERYBODY)
         run_id = self.run_id = await runtime.submit(session.id, text, limits)
-        run = await runtime.run_until_terminal(run_id)
+        try:
+            await runtime.run_until_terminal(run_id)
+        except broken_by or ():
+            pass  # the run has ended as internal_error, and that is looked at
+        run = await runtime.run(run_id)
         return Played(
             run,
             await runtime.events(session.id),

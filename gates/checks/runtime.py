@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from hardgate.kinds.context import Examination, StructuralContext
 from hardgate.kinds.python_source import PythonFile, parse_files
 from hardgate.verdicts.verdict import Finding
+
+if TYPE_CHECKING:
+    from hardgate.kinds.property import PropertyContext
 
 _RUNTIME = "src/agent_core/**/*.py"
 
@@ -35,6 +40,20 @@ def no_ambient_id(context: StructuralContext) -> Examination:
     files, findings = _runtime(context)
     findings += [finding for file in files for finding in ambient_findings(file, IDENTITY)]
     return Examination(findings, sum(map(is_bound, files)), "modules")
+
+
+def budget_stops(context: PropertyContext) -> None:
+    """Plays generated scripts under one narrow limit, and keeps an account of its own."""
+    from gates.checks import runtime_budgets
+
+    runtime_budgets.check(context)
+
+
+def step_identity(context: PropertyContext) -> None:
+    """Plays generated scripts and compares numbers, ids and keys with the script."""
+    from gates.checks import runtime_identity
+
+    runtime_identity.check(context)
 
 
 def _runtime(context: StructuralContext) -> tuple[list[PythonFile], list[Finding]]:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from hardgate.kinds.property import PropertyContext
+
+if TYPE_CHECKING:
+    from hardgate.kinds.corpus import CorpusContext
 
 
 def registration_valid(context: PropertyContext) -> None:
@@ -38,6 +43,13 @@ def outcome_shape(context: PropertyContext) -> None:
     from gates.checks import tool_outcome
 
     tool_outcome.check(context)
+
+
+def no_external_text(context: CorpusContext) -> None:
+    """Brings texts from outside to every place where a call can fail, and looks for them."""
+    from gates.checks import tool_external_text
+
+    tool_external_text.check(context)
 
 
 def normalization_stable(context: PropertyContext) -> None:

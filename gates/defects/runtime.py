@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from agent_core.application import invocation_rows
+from agent_core.application.model_step import ModelStep
+from agent_core.application.run_loop import RunLoop
+from agent_core.domain import budgets
+from agent_core.domain.runs import PassedLimit
 from hardgate.kinds.bench import Bench
+from hardgate.kinds.code_edits import edited
 from hardgate.kinds.python_edits import add_import, add_to_function, append, first_module
 
 _APPLICATION = "src/agent_core/application"
@@ -161,3 +167,144 @@ def seed_forgotten(bench: Bench) -> None:
     path = first_module(bench.tree, _MODELS)
     add_import(bench.tree, path, "import random")
     append(bench.tree, path, "SOURCE = random.Random()")
+
+
+# budget_stops
+
+
+def last_step_not_counted(bench: Bench) -> None:
+    """The step that is about to be taken does not count yet."""
+    bench.replace(budgets, "step", edited("run.step_count + 1", "run.step_count"))
+
+
+def next_request_not_counted(bench: Bench) -> None:
+    """The request that is about to be sent does not count yet."""
+    bench.replace(budgets, "attempt", edited("usage.model_calls + 1", "usage.model_calls"))
+
+
+def tool_calls_unlimited(bench: Bench) -> None:
+    """Before a batch only the deadline is looked at."""
+    edit = edited("_over(Dimension.TOOL_CALLS, run.limits.max_tool_calls, usage) or ", "")
+    bench.replace(budgets, "batch", edit)
+
+
+def batch_counted_as_one(bench: Bench) -> None:
+    """A batch counts as one call when it is compared with the limit."""
+    bench.replace(
+        budgets, "batch", edited("run.usage.tool_calls + calls", "run.usage.tool_calls + 1")
+    )
+
+
+def tokens_checked_later(bench: Bench) -> None:
+    """What an attempt has used is looked at before the next one only."""
+    edit = edited(
+        "or _over(Dimension.OUTPUT_TOKENS, limits.max_output_tokens, usage.output_tokens)", ""
+    )
+    bench.replace(budgets, "recorded", edit)
+
+
+def input_unlimited(bench: Bench) -> None:
+    """The input of the model is compared with the limit of its output."""
+    for function, reached in (
+        ("recorded", "usage.input_tokens"),
+        ("attempt", "usage.input_tokens + 1"),
+    ):
+        edit = edited(f"limits.max_input_tokens, {reached}", f"limits.max_output_tokens, {reached}")
+        bench.replace(budgets, function, edit)
+
+
+def cost_unlimited(bench: Bench) -> None:
+    """A limit of the cost is taken for none at all."""
+    bench.replace(budgets, "_cost", edited("if limits.max_cost_micros is None:", "if True:"))
+
+
+def deadline_checked_once(bench: Bench) -> None:
+    """The deadline is compared with the beginning of the run."""
+    bench.replace(budgets, "deadline", edited("seconds_used(run, now)", "0.0"))
+
+
+def limit_itself_refused(bench: Bench) -> None:
+    """A limit may no longer be reached."""
+    bench.replace(budgets, "_over", edited("reached > limit", "reached >= limit"))
+
+
+def failed_attempt_free(bench: Bench) -> None:
+    """Only an attempt that gave a turn is charged."""
+    edit = edited(
+        "budgets.charged(run, result.usage)",
+        "budgets.charged(run, result.usage) if isinstance(result, ModelTurn) else run",
+    )
+    bench.replace(ModelStep, "_finish", edit)
+
+
+def one_reason_for_all_limits(bench: Bench) -> None:
+    """A run that a limit stops has always exceeded its budget."""
+    edit = edited(
+        "_REASONS.get(self.dimension, FailureReason.BUDGET_EXCEEDED)",
+        "FailureReason.BUDGET_EXCEEDED",
+    )
+    bench.replace(PassedLimit, "reason", edit)
+
+
+# step_identity
+
+
+def failed_attempt_takes_number(bench: Bench) -> None:
+    """A step is numbered by the requests that were made before it."""
+    edit = edited("step_count=run.step_count + 1", "step_count=run.usage.model_calls + 1")
+    bench.replace(RunLoop, "_turn", edit)
+
+
+def attempts_counted_on(bench: Bench) -> None:
+    """The attempts of a run are counted, not those of a step."""
+    bench.replace(
+        ModelStep, "take", edited("attempt_number = 0", "attempt_number = run.usage.model_calls")
+    )
+
+
+def call_under_next_step(bench: Bench) -> None:
+    """A call belongs to the step that sees its result."""
+    edit = edited("step_number=run.step_count", "step_number=run.step_count + 1")
+    bench.replace(invocation_rows, "proposed", edit)
+
+
+def call_id_shortened(bench: Bench) -> None:
+    """An id of a call is cut to what fits into a column."""
+    bench.replace(
+        invocation_rows, "proposed", edited("call_id=call.call_id", "call_id=call.call_id[:5]")
+    )
+
+
+def key_without_run(bench: Bench) -> None:
+    """The key of a call is the same in every run."""
+    _without(bench, "invocation.run_id,")
+
+
+def key_without_step(bench: Bench) -> None:
+    """A call that is made again in a later step counts as made."""
+    _without(bench, "str(invocation.step_number),")
+
+
+def key_without_call_id(bench: Bench) -> None:
+    """Two calls of a turn with the same arguments count as one."""
+    _without(bench, "invocation.call_id,")
+
+
+def key_without_tool(bench: Bench) -> None:
+    """Another tool with the same arguments counts as the same call."""
+    _without(bench, "invocation.tool_name,")
+
+
+def key_without_arguments(bench: Bench) -> None:
+    """The arguments do not count."""
+    _without(bench, 'invocation.normalized_arguments_hash or "",')
+
+
+def key_with_row_id(bench: Bench) -> None:
+    """The id of the row takes part in the key, so that no key ever comes up again."""
+    _without(bench, "str(invocation.step_number),", "str(invocation.step_number), invocation.id,")
+
+
+def _without(bench: Bench, part: str, instead: str = "") -> None:
+    """Changes one part of what the key of a call is made of."""
+    bench.replace(invocation_rows, "idempotency_key", edited(part, instead))

@@ -16,8 +16,9 @@ from agent_core.application import (
     tool_pipeline,
     tool_results,
 )
+from agent_core.application.executor import RunExecutor
 from agent_core.application.tool_pipeline import ToolPipeline
-from agent_core.domain import canonical, envelope, json_schema, outcomes, registration
+from agent_core.domain import canonical, envelope, json_schema, registration
 from agent_core.domain.outcomes import OutcomeStatus, Remediation, ToolOutcome
 from agent_core.domain.tools import IdempotencyClass
 from hardgate.kinds.bench import Bench
@@ -266,6 +267,79 @@ def outcome_shown_in_part(bench: Bench) -> None:
         'canonical_json({"code": item.outcome.reason_code, "message": item.outcome.message})',
     )
     bench.replace(envelope, "shown", edit)
+
+
+# no_external_text
+
+_CAUGHT = """except Exception:  # a defect of a tool is the outcome of its call; the run goes on
+        failure = results.internal_failure()"""
+_SAYING = """except Exception as error:
+        row = rows.ended(row, "tool.internal_error", self._clock.now())
+        return row._replace(outcome=row.outcome._replace(message=MESSAGE))"""
+_CORPUS = "evals/corpora/external_text"
+
+
+def exception_in_message(bench: Bench) -> None:
+    """The model is told what the exception of the tool says, to help it."""
+    saying = _SAYING.replace("MESSAGE", 'f"The tool failed: {error}"')
+    bench.replace(ToolPipeline, "_execute", edited(_CAUGHT, saying))
+
+
+def class_in_message(bench: Bench) -> None:
+    """The message names the class of the exception."""
+    saying = _SAYING.replace("MESSAGE", 'f"The tool failed with {type(error).__name__}."')
+    bench.replace(ToolPipeline, "_execute", edited(_CAUGHT, saying))
+
+
+def code_as_raised(bench: Bench) -> None:
+    """A code that the table does not have is its own message."""
+    bench.replace(
+        tool_results, "accepted_failure", edited("return internal_failure()", "return raised")
+    )
+    edit = edited(
+        "REASONS[reason_code]",
+        'REASONS.get(reason_code) or REASONS["tool.internal_error"]._replace(message=reason_code)',
+    )
+    bench.replace(invocation_rows, "make_outcome", edit)
+
+
+def proposed_name_in_event(bench: Bench) -> None:
+    """An event holds the name of the tool as the model wrote it."""
+    edit = edited("safe_tool_name(row.tool_name)", "row.tool_name")
+    bench.replace(invocation_rows, "payload", edit)
+
+
+def exception_in_failure(bench: Bench) -> None:
+    """A run that breaks says with which words."""
+    bench.replace(RunExecutor, "_broken", edited("type(error).__name__", "str(error)"))
+
+
+def envelope_by_one_label(bench: Bench) -> None:
+    """Only what a memory says stands in an envelope."""
+    edit = edited(
+        "item.labels.trust.is_at_or_below(TrustLevel.USER)", 'item.labels.trust == "memory"'
+    )
+    bench.replace(envelope, "needs_envelope", edit)
+
+
+def members_removed(bench: Bench) -> None:
+    """Two members that failed are deleted."""
+    for path in bench.tree.glob(f"{_CORPUS}/*.txt")[:2]:
+        bench.tree.remove(path)
+
+
+def member_copied(bench: Bench) -> None:
+    """The corpus grows by a member that is another one with a number in it."""
+    path = bench.tree.glob(f"{_CORPUS}/*.txt")[0]
+    header, _, body = bench.tree.read(path).decode("utf-8").partition("\n---\n")
+    _, _, rest = header.partition("\n")
+    bench.tree.write(f"{_CORPUS}/ext-9001.txt", f"id: ext-9001\n{rest}\n---\n{body} 2\n")
+
+
+def vector_misspelt(bench: Bench) -> None:
+    """A member says that it comes in by a way that there is not."""
+    path = bench.tree.glob(f"{_CORPUS}/*.txt")[0]
+    bench.tree.edit(path, "vector: ", "vector: un")
 
 
 # normalization_stable
