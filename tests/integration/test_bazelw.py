@@ -249,6 +249,7 @@ def test_private_copy_is_started_with_the_stand_in_beside_bazelw(machine: Machin
     stand_in = machine.checkout / "third_party/rules_python_standin"
     assert f"common --override_module=rules_python={stand_in}" in lines
     assert "common --lockfile_mode=off" in lines
+    assert "common --noenable_workspace" in lines
     cc = base / "rules/cc"
     assert f"common:workspace --override_repository=rules_cc={cc}" in lines
 

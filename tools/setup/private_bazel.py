@@ -70,7 +70,8 @@ class PrivateBazel:
         modules.update({name: self.path / "empty" / name for name in EMPTY})
         modules["rules_python"] = here / STAND_IN
         # Overridden modules would be written into the lock file that is checked in.
-        lines = ["common --lockfile_mode=off"]
+        # Without --noenable_workspace Bazel asks a download site for what it brings itself.
+        lines = ["common --lockfile_mode=off", "common --noenable_workspace"]
         for name, path in modules.items():
             lines.append("common " + shlex.quote(f"--override_module={name}={path}"))
         lines.append("common:workspace --noenable_bzlmod --enable_workspace")
