@@ -91,6 +91,7 @@ def _corpora(tree: Tree) -> tuple[str, ...]:
 def _corpus_problems(
     tree: Tree, corpora: Iterable[str], registry: Registry | None
 ) -> Iterable[Problem]:
+    """What is wrong with members, and corpora that no gate of a registry names."""
     gates = () if registry is None else registry.gates
     named = [gate.corpus for gate in gates if gate.corpus is not None]
     for folder in corpora:
@@ -102,7 +103,8 @@ def _corpus_problems(
         if not members:
             message = "found a corpus without a member; allowed: files of the name <id>.txt"
             yield Problem(folder, 1, 1, "corpus.empty", message)
-        if not any(f"{name}/".startswith(f"{folder}/") for name in named):
+        used = registry is None or any(f"{name}/".startswith(f"{folder}/") for name in named)
+        if not used:
             message = f"found a corpus that no gate names; allowed: one with corpus: {folder}"
             yield Problem(folder, 1, 1, "corpus.unused", message)
 

@@ -70,7 +70,7 @@ def _options(arguments: Sequence[str], context: Context) -> argparse.Namespace:
         (OK, USAGE, REFUSED),
     )
     add = parser.add_argument
-    add("id", metavar="AREA.SLUG", help="the gate's id, with or without `gate.` before it")
+    add("id", metavar="AREA.SLUG", help="its area and its name there, both of a-z, 0-9 and _")
     kinds = [str(kind) for kind in Kind]
     kind_help = f"one of {', '.join(kinds)}"
     add("--kind", required=True, type=one_of(kinds), metavar="K", help=kind_help)

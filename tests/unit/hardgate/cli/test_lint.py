@@ -281,6 +281,7 @@ def test_paths_that_are_not_read(path, complaint, workspace, hardgate, capsys):
 
 
 def test_a_workspace_of_cases_only(workspace, hardgate, capsys):
+    write(workspace, "evals/corpora/injection/one.txt", MEMBER)
     for folder in ("gates", "docs"):
         (workspace / folder).rename(workspace.parent / folder)
     assert hardgate("lint", FakeSubject()) == 0
