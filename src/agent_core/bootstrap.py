@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -15,6 +15,7 @@ from agent_core.adapters.policy.rule_set_policy import NO_EFFECTS, RuleSetPolicy
 from agent_core.adapters.tools.current_time import CurrentTime
 from agent_core.adapters.tools.demo_write import DemoExternalWrite, DemoUnsafeWrite
 from agent_core.adapters.tools.math_calculate import MathCalculate
+from agent_core.adapters.tools.recorded import with_recorded
 from agent_core.adapters.tools.registry import StaticToolRegistry
 from agent_core.application.executor import RunExecutor
 from agent_core.application.finalize import Finalizer
@@ -27,6 +28,7 @@ from agent_core.application.tool_pipeline import ToolPipeline
 from agent_core.domain.deployment import DeploymentMode
 from agent_core.domain.events import Event
 from agent_core.domain.model_script import ScriptedTurn
+from agent_core.domain.recorded_results import RecordedResults
 from agent_core.domain.sessions import Principal
 from agent_core.ports.determinism import BatchScheduler, Clock, IdFactory
 from agent_core.ports.models import ModelProvider
@@ -151,6 +153,7 @@ class PinnedRuntime(NamedTuple):
 
     `model` knows how many turns were played and at which step the script ran out, if it did.
     Each of `listeners`, to which a driver may add, is told of each event that is committed.
+    `missing_results` are the ids of the invocations of recorded tools without a result.
     Nothing in it waits for the outside, so `agent_core.application.inline.run_inline` runs it.
     """
 
@@ -158,6 +161,7 @@ class PinnedRuntime(NamedTuple):
     clock: PinnedClock
     model: ScriptedModelProvider
     listeners: list[EventListener]
+    missing_results: list[str]
 
 
 def build_pinned_runtime(
@@ -168,13 +172,13 @@ def build_pinned_runtime(
     tools: Iterable[Tool] | None = None,
     policy: PolicyEngine | None = None,
     scheduler: BatchScheduler | None = None,
-    stand_in: Callable[[Tool], Tool] | None = None,
+    recorded: RecordedResults | None = None,
 ) -> PinnedRuntime:
     """A runtime that plays `turns`, with ids made from `seed` and a clock that stands at `start`.
 
-    The calls of a batch take turns by `scheduler`, by default in the order of the batch. Each tool
-    is replaced by what `stand_in` makes of it. Raises `ValueError` for turns that cannot be
-    played.
+    The calls of a batch take turns by `scheduler`, by default in the order of the batch. A tool
+    with results in `recorded` gives these instead of working. Raises `ValueError` for turns that
+    cannot be played.
     """
     clock = PinnedClock(start)
     model = ScriptedModelProvider(turns, clock)
@@ -184,14 +188,15 @@ def build_pinned_runtime(
         for listener in listeners:
             listener(event)
 
+    missing: list[str] = []
     offered = builtin_tools() if tools is None else tools
     runtime = build_runtime(
         model=model,
         clock=clock,
         ids=PinnedIdFactory(seed),
-        tools=offered if stand_in is None else map(stand_in, offered),
+        tools=with_recorded(offered, recorded or {}, missing),
         policy=policy,
         scheduler=scheduler or DeterministicScheduler(),
         listener=tell,
     )
-    return PinnedRuntime(runtime, clock, model, listeners)
+    return PinnedRuntime(runtime, clock, model, listeners, missing)

@@ -3,7 +3,6 @@
 import asyncio
 import json
 from datetime import UTC, datetime
-from typing import NamedTuple
 
 import pytest
 
@@ -11,24 +10,17 @@ from agent_core.adapters.determinism.clocks import PinnedClock
 from agent_core.adapters.tools.current_time import CurrentTime
 from agent_core.adapters.tools.demo_write import DemoExternalWrite, DemoUnsafeWrite
 from agent_core.adapters.tools.math_calculate import MathCalculate
+from agent_core.adapters.tools.recorded import RecordedTool
 from agent_core.domain.canonical import canonical_json, canonicalize
 from agent_core.domain.json_schema import conforms
 from agent_core.domain.outcomes import FAILURE_STATUSES, REASONS
+from agent_core.domain.recorded_results import RecordedFailure
 from agent_core.domain.registration import registered_spec, spec_problems
-from agent_core.domain.tools import ToolFailure
-from agent_core.evals.recorded_tools import RecordedTool
+from agent_core.domain.tools import ToolFailure, ToolResult
 from agent_core.ports.tools import ToolContext
 
 OTHER = {"destination": "elsewhere", "content": ""}
 WRITE = {"destination": "https://example.invalid/notes", "content": "Hällo"}
-
-
-class Recorded(NamedTuple):
-    """A recorded result, as a fixture has it."""
-
-    output: dict | None = None
-    content: str | None = None
-    reason_code: str | None = None
 
 
 def recorded():
@@ -36,10 +28,10 @@ def recorded():
     checksum = "sha256:" + 64 * "0"
     output = {"recorded": True, "destination": "d", "byte_count": 1, "checksum": checksum}
     results = {
-        ("demo.unsafe_write", canonicalize(WRITE).sha256): Recorded(output, "Sent."),
-        ("demo.unsafe_write", canonicalize(OTHER).sha256): Recorded(reason_code="tool.timeout"),
+        ("demo.unsafe_write", canonicalize(WRITE).sha256): ToolResult(output, "Sent."),
+        ("demo.unsafe_write", canonicalize(OTHER).sha256): RecordedFailure("tool.timeout"),
     }
-    return RecordedTool(DemoUnsafeWrite(), results, [])
+    return RecordedTool(DemoUnsafeWrite().spec, results, [])
 
 
 # A tool, arguments that it can work with, and arguments for which it fails in its own words, if

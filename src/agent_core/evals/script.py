@@ -1,8 +1,9 @@
-"""From a model script as it is written to the turns that the scripted provider plays."""
+"""From fixtures as they are written to what is played: turns of a model, results of tools."""
 
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 from agent_core.domain.model import ModelErrorClass, ModelUsage, StopReason
 from agent_core.domain.model_script import (
@@ -12,12 +13,28 @@ from agent_core.domain.model_script import (
     ScriptedTurn,
     ToolCallsTurn,
 )
+from agent_core.domain.recorded_results import RecordedFailure, RecordedResults
+from agent_core.domain.tools import ToolResult
 from hardgate.fixtures import model_script as written
+
+if TYPE_CHECKING:
+    from hardgate.fixtures import tool_results as written_results
 
 
 def played_turns(script: written.ModelScript) -> tuple[ScriptedTurn, ...]:
     """The turns of `script`. Arguments that are written as a map become JSON in that order."""
     return tuple(_turn(turn) for turn in script.turns)
+
+
+def recorded_results(results: written_results.ToolResults) -> RecordedResults:
+    """The results by tool and hash of the normalized arguments."""
+    return {key: _result(result) for key, result in results.by_key().items()}
+
+
+def _result(result: written_results.ToolResult) -> ToolResult | RecordedFailure:
+    if result.reason_code is not None:
+        return RecordedFailure(result.reason_code)
+    return ToolResult(result.output or {}, result.content or "")
 
 
 def _turn(turn: written.Turn) -> ScriptedTurn:

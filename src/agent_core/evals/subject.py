@@ -15,16 +15,15 @@ from agent_core.domain.events import EventType
 from agent_core.domain.invocations import ToolInvocation
 from agent_core.domain.model_script import FinalTurn, ScriptedTurn
 from agent_core.domain.outcomes import REASONS
+from agent_core.domain.recorded_results import RecordedResults
 from agent_core.domain.runs import FailureReason, Run, RunLimits, RunStatus
 from agent_core.domain.sessions import Principal
 from agent_core.evals.clock_steps import ClockSteps
 from agent_core.evals.metrics import METRICS
 from agent_core.evals.observe import Conversation, Played, observed
-from agent_core.evals.recorded_tools import RecordedTools
-from agent_core.evals.script import played_turns
+from agent_core.evals.script import played_turns, recorded_results
 from agent_core.ports.persistence import EventListener
 from agent_core.ports.policies import PolicyEngine
-from agent_core.ports.tools import Tool
 from hardgate.cases.model import Case
 from hardgate.cases.record import Record
 from hardgate.cases.values import instant, seconds
@@ -75,7 +74,10 @@ class PinnedTime(Protocol):
 
 
 class Composition(Protocol):
-    """A runtime with pinned time and ids, the model that it talks to, and who hears its events."""
+    """A runtime with pinned time and ids, the model that it talks to, and who hears its events.
+
+    `missing_results` are the ids of the invocations for which no result was on record.
+    """
 
     @property
     def runtime(self) -> Runtime: ...
@@ -88,6 +90,9 @@ class Composition(Protocol):
 
     @property
     def listeners(self) -> list[EventListener]: ...
+
+    @property
+    def missing_results(self) -> Sequence[str]: ...
 
 
 class Compose(Protocol):
@@ -103,7 +108,7 @@ class Compose(Protocol):
         seed: str,
         start: datetime,
         policy: PolicyEngine | None = None,
-        stand_in: Callable[[Tool], Tool] | None = None,
+        recorded: RecordedResults | None = None,
     ) -> Composition: ...
 
 
@@ -161,16 +166,13 @@ class ReferenceSubject:
         tool_results: ToolResults | None = None,
     ) -> Record:
         # No tool of this runtime reads or writes a workspace yet, so `workspace` is left alone.
-        recorded = None
-        if tool_results is not None:
-            recorded = RecordedTools(tool_results.tools, tool_results.by_key())
         try:
             composition = self._compose(
                 turns=played_turns(script),
                 seed=case.name,
                 start=instant(case.clock.start),
                 policy=self._identity.policies[case.policy_profile],
-                stand_in=None if recorded is None else recorded.stand_in,
+                recorded=None if tool_results is None else recorded_results(tool_results),
             )
         except ValueError as error:
             raise SubjectError(f"the script cannot be played: {error}") from None
@@ -186,7 +188,7 @@ class ReferenceSubject:
                 turns_consumed=model.turns_consumed,
                 turns_total=model.turns_total,
                 exhausted_at_step=model.exhausted_at_step,
-                missing_results=() if recorded is None else recorded.missing,
+                missing_results=composition.missing_results,
                 waits_seconds=composition.clock.sleeps,
             ),
         )
