@@ -99,6 +99,7 @@ def test_positions_of_keys_and_values():
 
 def test_a_place_that_is_not_there_falls_back_to_what_is_around_it():
     document = load("x.yaml", DOCUMENT.encode())
+    assert document.position(("list", 1, "three")) == (5, 5)
     assert document.position(("list", 1, "three", "four")) == (5, 5)
     assert document.key_position(("list", 0)) == document.position(("list", 0))
     assert document.position(("nothing",)) == (2, 1)
@@ -165,9 +166,32 @@ def test_the_same_keys_in_quotes_are_texts():
     assert value('{"": 1, "<<": 2, "null": 3, "1": 4}') == {"": 1, "<<": 2, "null": 3, "1": 4}
 
 
-def test_an_alias_as_a_key():
-    assert complaints("*name : 1\n") == [
-        "x.yaml:1:1: yaml.alias: found the alias '*name'; allowed: the value itself, written out"
+ALIAS = "x.yaml:1:1: yaml.alias: found the alias '*name'; allowed: the value itself, written out"
+
+
+@pytest.mark.parametrize("text", ["*name", "*name : 1\n", '*name : 1\n"*name": 2\n'])
+def test_an_alias_as_the_whole_file_and_as_a_key(text):
+    assert complaints(text) == [ALIAS]
+
+
+MARK = yaml.Mark("x.yaml", 9, 2, 4, None, None)
+
+
+@pytest.mark.parametrize(
+    ("error", "place", "said"),
+    [
+        (yaml.YAMLError("broken"), "1:1", "broken"),
+        (yaml.MarkedYAMLError(None, MARK, "broken"), "3:5", "broken"),
+        (yaml.MarkedYAMLError("in a list", MARK, "broken", MARK), "3:5", "in a list broken"),
+    ],
+)
+def test_a_parser_that_complains_about_less_than_usual(monkeypatch, error, place, said):
+    def parse(text, Loader):
+        raise error
+
+    monkeypatch.setattr(strict_yaml.yaml, "parse", parse)
+    assert complaints("a") == [
+        f"x.yaml:{place}: yaml.syntax: found what is not YAML ({said}); allowed: well-formed YAML"
     ]
 
 
