@@ -12,17 +12,44 @@ from pathlib import Path
 
 import pytest
 
+from hardgate.cases.record import ObservedEvent
+from hardgate.cases.volatile import load_volatile_fields
+from hardgate.expectations.volatile import log_differences
+
+VOLATILE = "evals/volatile_fields.yaml"
 IMPORT_PATH = os.pathsep.join(os.path.abspath(path) for path in sys.path if path)
 CASES = sorted(str(path) for path in Path("evals/cases").glob("*.yaml"))
 
 
-def run(case, out, *, milestone="1", workspace=".", **environment):
+# What a test target runs, and the same with the record kept beside the verdict.
+ENTRY_POINT = ["-m", "agent_cli.case"]
+KEEPING_THE_RECORD = """
+import json, os, sys
+from agent_cli.subject import reference_subject
+from hardgate.kinds.case import main
+
+subject = reference_subject()
+run = subject.run
+
+def keeping(*arguments):
+    record = run(*arguments)
+    log = [[event.sequence, event.type, event.payload] for event in record.events]
+    with open(os.path.join(os.environ["TEST_UNDECLARED_OUTPUTS_DIR"], "log.json"), "w") as file:
+        json.dump([log, record._replace(events=())], file)
+    return record
+
+subject.run = keeping
+sys.exit(main(sys.argv[1:], subject))
+"""
+
+
+def run(case, out, *, milestone="1", workspace=".", program=ENTRY_POINT, **environment):
     """One case in a process of its own, started as a test target starts it."""
     out.mkdir()
     arguments = ["--case", case, "--fixtures", "evals/fixtures", "--milestone", milestone]
     arguments += ["--repeat", "bazel test //evals:cases/x"]
     return subprocess.run(
-        [sys.executable, "-S", "-s", "-B", "-P", "-m", "agent_cli.case", *arguments],
+        [sys.executable, "-S", "-s", "-B", "-P", *program, *arguments],
         env={
             "PATH": os.environ.get("PATH", ""),
             "PYTHONPATH": IMPORT_PATH,
@@ -43,11 +70,10 @@ def verdict_of(out):
     return json.loads((out / "verdict.json").read_text())
 
 
-def test_the_suite_has_its_first_two_cases():
-    assert [Path(case).name for case in CASES][:2] == [
-        "01_direct_response.yaml",
-        "02_calculator_tool.yaml",
-    ]
+def test_the_suite_has_its_first_eleven_cases():
+    numbers = [int(Path(case).name.partition("_")[0]) for case in CASES]
+    assert numbers[:11] == list(range(1, 12))
+    assert len(set(numbers)) == len(numbers)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -71,12 +97,22 @@ ENVIRONMENTS = [
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_the_verdict_has_the_same_bytes_everywhere(case, tmp_path):
-    found = set()
+def test_two_runs_differ_in_nothing_but_the_volatile_fields(case, tmp_path):
+    """Not in a byte of the verdict, and in no other field of the log or of what was observed."""
+    volatile = load_volatile_fields(VOLATILE, Path(VOLATILE).read_bytes())
+    found = []
     for number, environment in enumerate(ENVIRONMENTS):
-        run(case, tmp_path / str(number), **environment)
-        found.add((tmp_path / str(number) / "verdict.json").read_bytes())
-    assert len(found) == 1
+        out = tmp_path / str(number)
+        run(case, out, program=["-c", KEEPING_THE_RECORD], **environment)
+        log, observed = json.loads((out / "log.json").read_text())
+        events = [ObservedEvent(*event) for event in log]
+        found.append(((out / "verdict.json").read_bytes(), observed, events))
+    (verdict, observed, events), *others = found
+    assert len(events) > 5
+    for other_verdict, other_observed, other_events in others:
+        assert list(log_differences(events, other_events, volatile)) == []
+        assert other_observed == observed
+        assert other_verdict == verdict
 
 
 def copy_suite(folder, edit):
@@ -135,10 +171,119 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("edit", "names"), WRONG)
-def test_a_wrong_case_or_script_fails_for_its_own_reason(edit, names, tmp_path):
+# Of every other case, what it alone proves, taken away.
+WRONG_ELSEWHERE = [
+    (
+        "01_direct_response.yaml",
+        "direct_answer.yaml",
+        ("The capital of France is Paris.", "It is Lyon."),
+        {"final_text_contains"},
+    ),
+    (
+        "03_sequential_reads.yaml",
+        "03_sequential_reads.yaml",
+        ("call_id: call_time, level: internal_tool", "call_id: call_time, level: user"),
+        {"trust"},
+    ),
+    (
+        "04_bad_arguments.yaml",
+        "bad_arguments_then_answer.yaml",
+        ("{formula: 17 * 23}", "{expression: 17 * 23}"),
+        {
+            "tool_calls.arguments_subset",
+            "tool_calls.reason_code",
+            "tool_started_count",
+            "event_order",
+        },
+    ),
+    (
+        "05_tool_not_in_session.yaml",
+        "05_tool_not_in_session.yaml",
+        ("[system.current_time]", "[math.calculate]"),
+        {
+            "tool_calls.reason_code",
+            "tool_started_count",
+            "event_order",
+            "absent_strings",
+        },
+    ),
+    (
+        "06_recoverable_tool_failure.yaml",
+        "failing_then_working_call.yaml",
+        ("{expression: 2 + 2}", "{expression: 2 / 0}"),
+        {
+            "tool_calls.arguments_subset",
+            "tool_calls.reason_code",
+            "ended_on_failed_call",
+            "event_order",
+        },
+    ),
+    (
+        "07_permanent_tool_failure.yaml",
+        "too_large_then_answer.yaml",
+        ("{expression: 9 ** 9 ** 9}", "{expression: 9 ** 9}"),
+        {
+            "tool_calls.arguments_subset",
+            "tool_calls.reason_code",
+            "ended_on_failed_call",
+            "metrics",
+        },
+    ),
+    (
+        "08_transient_model_error.yaml",
+        "transient_error_then_answer.yaml",
+        ("transient\n", "permanent\n"),
+        {
+            "terminal_status",
+            "final_text_contains",
+            "model_calls",
+            "event_order",
+            "metrics",
+            "implicit.errored_run",
+            "fixture.unconsumed",
+        },
+    ),
+    (
+        "09_permanent_model_error.yaml",
+        "permanent_error.yaml",
+        ("permanent\n", "transient\n"),
+        {"model_calls", "metrics", "fixture.exhausted"},
+    ),
+    (
+        "10_step_limit.yaml",
+        "10_step_limit.yaml",
+        ("max_steps: 2", "max_steps: 3"),
+        {"failure_reason", "stop_cause", "model_calls", "fixture.exhausted"},
+    ),
+    (
+        "11_repeated_call.yaml",
+        "same_call_five_times.yaml",
+        (
+            "call_id: call_5, name: math.calculate, arguments: {expression: 1 + 1}",
+            "call_id: call_5, name: math.calculate, arguments: {expression: 1 + 2}",
+        ),
+        {
+            "failure_reason",
+            "tool_calls.arguments_subset",
+            "tool_calls.reason_code",
+            "tool_started_count",
+            "model_calls",
+            "maximum_steps",
+            "event_order",
+            "fixture.exhausted",
+        },
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("case", "edit", "names"),
+    [(CALCULATOR, edit, names) for edit, names in WRONG]
+    + [(case, {file: edit}, names) for case, file, edit, names in WRONG_ELSEWHERE],
+)
+def test_a_wrong_case_or_script_fails_for_its_own_reason(case, edit, names, tmp_path):
     copy_suite(tmp_path, edit)
-    done = run(f"evals/cases/{CALCULATOR}", tmp_path / "out", workspace=tmp_path)
+    done = run(f"evals/cases/{case}", tmp_path / "out", workspace=tmp_path)
     assert done.returncode == 1
     verdict = verdict_of(tmp_path / "out")
     assert {check["name"] for check in verdict["checks"] if check["outcome"] == "fail"} == names
