@@ -59,9 +59,15 @@ def write_build_files(hub_name, found):
     ]
     for name, (tops, required) in found.items():
         # A folder is one input of a target, where its files would be hundreds; RECORD, with the
-        # hash of each file, is there so that another content is another input.
+        # hash of each file, is there so that another content is another input. METADATA is what
+        # a program reads that asks for the version of a distribution.
         entries = [f"{SITE}/{top}" for top in tops if not top.endswith(".dist-info")]
-        entries += [f"{SITE}/{top}/RECORD" for top in tops if top.endswith(".dist-info")]
+        entries += [
+            f"{SITE}/{top}/{name}"
+            for top in tops
+            if top.endswith(".dist-info")
+            for name in ("METADATA", "RECORD")
+        ]
         deps = sorted({f":{other}" for other in required if other in found})
         lines += [
             "",
