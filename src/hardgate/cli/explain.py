@@ -34,7 +34,7 @@ def main(arguments: Sequence[str], context: Context) -> int:
         tree = workspace.tree()
         suite = read_suite(tree, subject)
         item = case_item(options.case, suite)
-        ran = run_case_item(item, suite.cases[item.path], tree, subject, prove())
+        ran = run_case_item(item, suite, tree, subject, prove())
     plain = to_plain(ran)
     if options.json:
         context.console.json(plain)

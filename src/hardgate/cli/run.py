@@ -122,8 +122,8 @@ def _run(item: Item, job: _Job, suite: Suite) -> Ran:
         raise UsageError(f"--seed is for gates of the kind property; {message}")
     if item.kind == Kind.CASE:
         subject = needed(job.context.subject)
-        loaded, tree = suite.cases[item.path], job.workspace.tree()
-        return run_case_item(item, loaded, tree, subject, job.network, times=options.repeat)
+        tree = job.workspace.tree()
+        return run_case_item(item, suite, tree, subject, job.network, times=options.repeat)
     assert job.registry is not None  # the item came from there
     root = job.workspace.root
     import_from(root)

@@ -5,16 +5,16 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
-from hardgate.cases.loader import LoadedCase
-from hardgate.cases.record import ObservedEvent
+from hardgate.cases.record import ObservedEvent, Record
+from hardgate.cases.volatile import VolatileFields
 from hardgate.cli.exits import RefusedError
 from hardgate.cli.selection import Item
-from hardgate.cli.suite import FIXTURES
+from hardgate.cli.suite import FIXTURES, Suite
 from hardgate.documents.tree import Tree
+from hardgate.expectations.volatile import log_differences
 from hardgate.kinds.case_run import RanRun, run_case, temporary_workspace
 from hardgate.kinds.entry import GateEntry
 from hardgate.kinds.in_process import Options, judge
@@ -66,7 +66,7 @@ def needed(subject: Subject | None) -> Subject:
 
 def run_case_item(
     item: Item,
-    loaded: LoadedCase,
+    suite: Suite,
     tree: Tree,
     subject: Subject,
     network: NetworkProof,
@@ -77,14 +77,15 @@ def run_case_item(
 
     Raises DefinitionError for what the subject does not know or cannot do.
     """
-    runnable = collect(tree, loaded, FIXTURES, subject)
+    runnable = collect(tree, suite.cases[item.path], FIXTURES, subject)
 
     def once() -> Once:
         with temporary_workspace() as folder:
             result = run_case(runnable, subject, folder, network)
         return Once(_by_checks(result.verdict), result.runs)
 
-    return _repeated(item, once, times, network)._replace(runnable=runnable)
+    ran = _repeated(item, once, times, network, suite.volatile)
+    return ran._replace(runnable=runnable)
 
 
 def run_gate_item(
@@ -141,13 +142,19 @@ def _entry(registry: Registry, gate_id: str) -> GateEntry:
     )
 
 
-def _repeated(item: Item, once: Callable[[], Once], times: int, network: NetworkProof) -> Ran:
+def _repeated(
+    item: Item,
+    once: Callable[[], Once],
+    times: int,
+    network: NetworkProof,
+    volatile: VolatileFields = (),
+) -> Ran:
     """Runs it `times` times; where a later time differs from the first, the verdict fails."""
     began = time.monotonic()
     first = once()
     verdict = first.verdict
     for number in range(2, times + 1):
-        difference = _difference(first, once())
+        difference = _difference(first, once(), volatile)
         if difference:
             message = f"time {number} of {times} differs from the first: {difference}"
             finding = Finding("", 0, NOT_DETERMINISTIC, message)
@@ -158,26 +165,22 @@ def _repeated(item: Item, once: Callable[[], Once], times: int, network: Network
     return Ran(item, verdict, with_network(verdict, network), seconds, times, None, first.runs)
 
 
-def _difference(first: Once, other: Once) -> str:
+def _difference(first: Once, other: Once, volatile: VolatileFields) -> str:
     """The first thing that two times of one item do not have in common; empty for nothing."""
     for before, after in zip(first.runs, other.runs, strict=True):
-        if before.record == after.record:
-            continue
-        pairs = zip_longest(
-            before.record.events if before.record else (),
-            after.record.events if after.record else (),
-        )
-        for number, (one, two) in enumerate(pairs, start=1):
-            if one != two:
-                return f"event {number} is {_event(one)} and then {_event(two)}"
-        return "the records differ, but not in an event"
+        for difference in log_differences(_events(before), _events(after), volatile):
+            return difference
+        if _without_events(before) != _without_events(after):
+            return "the records differ, but not in an event"
     return "" if first.verdict == other.verdict else "the verdicts differ, and the records do not"
 
 
-def _event(event: ObservedEvent | None) -> str:
-    if event is None:
-        return "missing"
-    return f"{event.sequence} {event.type} {dict(event.payload)}"
+def _events(run: RanRun) -> tuple[ObservedEvent, ...]:
+    return () if run.record is None else run.record.events
+
+
+def _without_events(run: RanRun) -> Record | None:
+    return None if run.record is None else run.record._replace(events=())
 
 
 def _by_checks(verdict: Verdict) -> Verdict:

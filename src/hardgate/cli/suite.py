@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hardgate.cases.loader import LoadedCase, load_case
 from hardgate.cases.rules import FILE_NAME
+from hardgate.cases.vocabulary import Vocabulary
+from hardgate.cases.volatile import VolatileFields, load_volatile_fields
 from hardgate.documents.problems import DefinitionError, Problem
 from hardgate.documents.strict_yaml import load
 from hardgate.documents.tree import Tree
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 CASES = "evals/cases"
 FIXTURES = "evals/fixtures"
 SCRIPTS = f"{FIXTURES}/{MODELS}"
+VOLATILE = "evals/volatile_fields.yaml"
 
 
 class _Kind(NamedTuple):
@@ -53,12 +56,14 @@ class Suite(NamedTuple):
     """What could be read of the suite, and every problem of it.
 
     `cases` are by path. `names` has the name of every case file, by path, those that cannot be read
-    included. `fixtures` counts the fixtures: files, and folders of workspaces.
+    included. `fixtures` counts the fixtures: files, and folders of workspaces. `volatile` is what
+    two runs of a case may differ in.
     """
 
     cases: Mapping[str, LoadedCase]
     names: Mapping[str, str]
     fixtures: int
+    volatile: VolatileFields
     problems: tuple[Problem, ...]
 
     def problems_of(self, path: str) -> tuple[Problem, ...]:
@@ -93,6 +98,7 @@ def read_suite(tree: Tree, subject: Subject | None = None, milestone: int | None
         vocabulary = None if subject is None else subject.vocabulary()
     except DefinitionError as error:  # files of the workspace that the subject itself reads
         problems += error.problems
+    volatile = _volatile(tree, vocabulary, problems)
     for loaded in cases.values():
         runs, found = load_fixtures(tree, loaded, FIXTURES)
         problems += found
@@ -101,7 +107,19 @@ def read_suite(tree: Tree, subject: Subject | None = None, milestone: int | None
             problems += subject_problems(loaded, runs, vocabulary, runs_now=runs_now)
     names = {path: _name(path, cases) for path in paths}
     count = sum(map(len, fixtures.values()))
-    return Suite(cases, names, count, tuple(sorted(set(problems))))
+    return Suite(cases, names, count, volatile, tuple(sorted(set(problems))))
+
+
+def _volatile(tree: Tree, vocabulary: Vocabulary | None, problems: list[Problem]) -> VolatileFields:
+    """The list of volatile fields; a workspace without the file has none."""
+    if not tree.exists(VOLATILE):
+        return ()
+    event_types = None if vocabulary is None else vocabulary.event_types
+    try:
+        return load_volatile_fields(VOLATILE, tree.read(VOLATILE), event_types)
+    except DefinitionError as error:
+        problems += error.problems
+        return ()
 
 
 def _name(path: str, cases: Mapping[str, LoadedCase]) -> str:

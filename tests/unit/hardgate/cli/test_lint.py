@@ -163,6 +163,21 @@ def test_fixtures_that_no_case_names_are_read_all_the_same(
     assert rules(answer(capsys)) == [(place, "fixture.unused"), (place, "schema.unknown_key")]
 
 
+def test_the_volatile_list_is_read_with_the_subjects_event_types(workspace, hardgate, capsys):
+    path = "evals/volatile_fields.yaml"
+    write(workspace, path, "- {event: run.complted, field: ms, reason: It is measured.}\n")
+    subject = FakeSubject()
+    known = subject.vocabulary()._replace(event_types=frozenset({"run.completed"}))
+    subject.vocabulary = lambda: known
+    assert hardgate("lint") == 0
+    capsys.readouterr()
+    assert hardgate("lint --json", subject) == 4
+    assert rules(answer(capsys)) == [(path, "volatile.unknown_event_type")]
+    write(workspace, path, "- {event: run.completed, field: ms}\n")
+    assert hardgate("lint --json", subject) == 4
+    assert rules(answer(capsys)) == [(path, "schema.missing_key")]
+
+
 def test_a_subject_whose_own_files_are_refused_hides_no_other_problem(workspace, hardgate, capsys):
     edit(workspace, "evals/cases/01_greeting.yaml", "terminal_status", "terminal_state")
     subject = FakeSubject()

@@ -187,19 +187,37 @@ def test_repeating_finds_what_differs(hardgate, capsys):
     assert (result["times"], result["passed"]) == (3, False)
     (finding,) = result["verdict"]["findings"]
     assert finding["rule"] == NOT_DETERMINISTIC
-    assert "time 3 of 4 differs from the first: event 6 is" in finding["message"]
+    assert finding["message"] == (
+        "time 3 of 4 differs from the first: "
+        "event 6: run.completed with sequence 7, then run.completed with sequence 9"
+    )
 
 
 @pytest.mark.parametrize(
     ("other", "difference"),
     [
-        (RECORD._replace(events=RECORD.events[:-1]), "event 6 is"),
+        (RECORD._replace(events=RECORD.events[:-1]), "event 6: run.completed is in the first log"),
         (RECORD._replace(step_count=1), "the records differ, but not in an event"),
+        (SubjectError("gone"), "event 1: run.started is in the first log only"),
     ],
 )
 def test_what_differs_is_named(other, difference, hardgate, capsys):
     assert hardgate("run greeting --repeat 2", FakeSubject(RECORD, other)) == 1
     assert difference in capsys.readouterr().out
+
+
+def test_volatile_fields_may_differ(workspace, hardgate, capsys):
+    timed = [
+        RECORD._replace(events=(*RECORD.events[:-1], ObservedEvent(7, "run.completed", payload)))
+        for payload in ({"duration_ms": 3}, {"duration_ms": 4}, {"duration_ms": 4, "steps": 2})
+    ]
+    assert hardgate("run greeting --repeat 2", FakeSubject(*timed[:2])) == 1
+    listed = '- {event: "*", field: duration_ms, reason: A clock of the machine.}\n'
+    write(workspace, "evals/volatile_fields.yaml", listed)
+    assert hardgate("run greeting --repeat 2", FakeSubject(*timed[:2])) == 0
+    capsys.readouterr()
+    assert hardgate("run greeting --repeat 3", FakeSubject(*timed)) == 1
+    assert "event 6 (run.completed).steps: nothing, then 2" in capsys.readouterr().out
 
 
 def test_a_property_gate_runs_here_with_its_trials(hardgate, capsys):
