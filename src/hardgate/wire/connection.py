@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from hardgate.wire.http1 import BadRequest, Request, RequestReader
 from hardgate.wire.limits import Limits
-from hardgate.wire.reply import COMPLETE, STALL, Reply, body_pieces, head_bytes
+from hardgate.wire.reply import COMPLETE, STALL, Reply, body_pieces, head_bytes, without_body
 from hardgate.wire.service import ModelService, Served
 
 _LINGER_SECONDS = 1.0
@@ -45,6 +45,8 @@ class Connection:
         try:
             while (request := self._next(reader)) is not None:
                 served = self._service.answer(request)
+                if request.method == "HEAD":
+                    served = served._replace(reply=without_body(served.reply))
                 if not (self._deliver(served) and request.keeps_connection):
                     return
         except BadRequest as error:

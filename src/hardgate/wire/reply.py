@@ -12,6 +12,7 @@ _REASONS = {
     401: "Unauthorized",
     404: "Not Found",
     405: "Method Not Allowed",
+    408: "Request Timeout",
     413: "Content Too Large",
     415: "Unsupported Media Type",
     429: "Too Many Requests",
@@ -41,6 +42,12 @@ class Reply(NamedTuple):
     missing_bytes: int = 0
     ending: str = COMPLETE
     delay_seconds: float = 0.0
+
+
+def without_body(reply: Reply) -> Reply:
+    """The reply to a HEAD request: what would be sent is only announced."""
+    size = sum(len(piece) for piece in reply.pieces)
+    return reply._replace(pieces=(), missing_bytes=size)
 
 
 def head_bytes(reply: Reply, *, close: bool) -> bytes:

@@ -33,6 +33,9 @@ from hardgate.wire.turn_replies import (
 # The headers that carry a key.
 _CARRIERS = ("authorization", "x-api-key")
 
+# What a server says that has ended, or that has said once why it refuses.
+_CLOSED = Reply(503)
+
 
 class Served(NamedTuple):
     """A reply and the number of its exchange, None where there is no exchange for it."""
@@ -75,35 +78,20 @@ class ModelService:
             if endpoint.action == endpoints.GENERATE:
                 self._free.wait_for(lambda: self._sending is None or self._closed)
             judging = _Judging(self._dialects[endpoint.dialect], request, self._requests + 1)
-            limit = self._limit_reached(request)
-            if limit is not None and limit in self.transcript.limits_hit:
-                return Served(judging.limited(limit), None)
-            self._requests += 1
-            try:
-                if limit is not None:
-                    self.transcript.hit(limit)
-                    reply = judging.limited(limit)
-                else:
-                    reply = self._reply(judging, endpoint)
-            except Exception as error:
-                # Whatever an agent sends, the server goes on and the case fails with a name.
-                traceback.print_exc(file=sys.stderr)
-                reply = judging.refuse(500, [Violation(checks.INTERNAL, type(error).__name__)])
-            self.transcript.add(judging.exchange._replace(status=reply.status))
-            return Served(reply, judging.exchange.number)
+            self._body_bytes += len(request.body)
+            return self._served(judging, lambda: self._reply(judging, endpoint))
 
     def refuse(self, error: BadRequest) -> Served:
         """Record something that is no request, and say what to reply."""
+        rule = checks.HTTP_MALFORMED
         with self._free:
-            self._requests += 1
-            request = Request("", "", {}, b"")
-            judging = _Judging(self._dialects[endpoints.OPENAI_CHAT], request, self._requests)
-            rule = checks.HTTP_MALFORMED if error.limit is None else checks.LIMIT
             if error.limit is not None:
+                rule = checks.LIMIT
                 self.transcript.hit(error.limit)
-            reply = judging.refuse(error.status, [Violation(rule, str(error))])
-            self.transcript.add(judging.exchange._replace(status=reply.status))
-            return Served(reply, self._requests)
+            request = Request("", "", {}, b"")
+            judging = _Judging(self._dialects[endpoints.OPENAI_CHAT], request, self._requests + 1)
+            violations = [Violation(rule, str(error))]
+            return self._served(judging, lambda: judging.refuse(error.status, violations))
 
     def finished(self, number: int, delivered: bool) -> None:
         """Note how the answer to a request ended."""
@@ -121,8 +109,27 @@ class ModelService:
             self._closed = True
             self._free.notify_all()
 
-    def _limit_reached(self, request: Request) -> str | None:
-        self._body_bytes += len(request.body)
+    def _served(self, judging: "_Judging", reply_to: Callable[[], Reply]) -> Served:
+        """The reply to one request, recorded; the second one over a limit is not."""
+        limit = self._limit_reached()
+        if self._closed or limit in self.transcript.limits_hit:
+            return Served(_CLOSED, None)
+        self._requests += 1
+        try:
+            if limit is not None:
+                self.transcript.hit(limit)
+                message = f"the limit {limit} is reached"
+                reply = judging.refuse(400, [Violation(checks.LIMIT, message)])
+            else:
+                reply = reply_to()
+        except Exception as error:
+            # Whatever an agent sends, the server goes on and the case fails with a name.
+            traceback.print_exc(file=sys.stderr)
+            reply = judging.refuse(500, [Violation(checks.INTERNAL, type(error).__name__)])
+        self.transcript.add(judging.exchange._replace(status=reply.status))
+        return Served(reply, judging.exchange.number)
+
+    def _limit_reached(self) -> str | None:
         if self._requests >= self._limits.requests:
             return "requests"
         return "all_bodies_bytes" if self._body_bytes > self._limits.all_bodies_bytes else None
@@ -239,10 +246,6 @@ class _Judging:
         self.note(violations=tuple(violations))
         number = self.exchange.number
         return refusal_reply(self.dialect, status, violations, number, retry_after_seconds)
-
-    def limited(self, limit: str) -> Reply:
-        """The refusal of the request because a limit is reached."""
-        return self.refuse(400, [Violation(checks.LIMIT, f"the limit {limit} is reached")])
 
 
 def _missing(header: str) -> Violation:

@@ -188,6 +188,13 @@ def test_what_is_no_request_is_answered_and_the_connection_closed(data, status):
     assert statuses(provider) == [status, 200]
 
 
+def test_a_head_request_is_answered_without_a_body():
+    with serving(FINAL) as provider, RawClient(provider) as client:
+        client.send(b"HEAD / HTTP/1.1\r\nHost: h\r\n\r\n" + request_bytes())
+        assert client.until(b"\r\n\r\n").startswith(b"HTTP/1.1 404 Not Found\r\n")
+        assert client.response()[0] == 200
+
+
 def test_connections_beyond_the_limit_are_turned_away():
     with serving(FINAL, connections=2) as provider:
         clients = [RawClient(provider) for _ in range(3)]

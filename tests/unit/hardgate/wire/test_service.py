@@ -287,7 +287,7 @@ def test_keys_are_nowhere_in_the_transcript():
 def test_the_number_of_requests_is_limited():
     service = service_of(FINAL * 5, requests=2)
     found = [send(service, post(CHAT, question(CHAT)))[0] for _ in range(5)]
-    assert found == [200, 200, 400, 400, 400]
+    assert found == [200, 200, 400, 503, 503]
     assert rules(service) == [checks.LIMIT]
     assert service.transcript.limits_hit == ("requests",)
     assert len(service.transcript.exchanges) == 3
@@ -297,7 +297,7 @@ def test_the_bytes_of_all_bodies_are_limited():
     service = service_of(FINAL * 5, all_bodies_bytes=250)
     body = json.dumps(question(CHAT)).encode().ljust(100)
     found = [send(service, post(CHAT, body))[0] for _ in range(4)]
-    assert found == [200, 200, 400, 400]
+    assert found == [200, 200, 400, 503]
     assert service.transcript.limits_hit == ("all_bodies_bytes",)
 
 
@@ -315,6 +315,13 @@ def test_what_is_no_http_is_recorded(error, rule, limits):
     assert served.reply.status == error.status
     assert (rules(service), service.transcript.limits_hit) == ([rule], limits)
     assert send(service, post(CHAT, question(CHAT)))[0] == 200
+
+
+def test_what_is_no_http_counts_as_a_request():
+    service = service_of(FINAL, requests=2)
+    found = [service.refuse(BadRequest(400, "no request")).reply.status for _ in range(4)]
+    assert found == [400, 400, 400, 503]
+    assert rules(service) == [checks.HTTP_MALFORMED, checks.HTTP_MALFORMED, checks.LIMIT]
 
 
 def test_a_fault_of_the_server_is_a_named_violation(monkeypatch, capsys):
@@ -366,7 +373,8 @@ def test_nobody_waits_for_a_failure_or_for_a_closed_service():
     assert found == []
     service.close()
     thread.join(10)
-    assert found == [200]
+    assert found == [503]
+    assert service.player.turns_consumed == 2
 
 
 JSON = st.recursive(
