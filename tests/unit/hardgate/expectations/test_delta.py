@@ -35,8 +35,10 @@ def test_how_runs_end(first, second, holding, relation):
     (outcome,) = delta(Delta(outcome=relation), ended(first), ended(second))
     assert outcome.name == "delta.outcome"
     assert outcome.passed is (relation in holding)
+    assert (outcome.keys, outcome.expected) == (("delta", "outcome"), relation)
     assert outcome.observed == [first, second]
-    assert bool(outcome.message) is not outcome.passed
+    said = f"the first arm: {first}, the second: {second}"
+    assert outcome.message == ("" if outcome.passed else said)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +55,7 @@ def test_how_often_the_policy_refused(first, second, holding, relation):
     (outcome,) = delta(Delta(policy_failures=relation), refused(first), refused(second))
     assert outcome.name == "delta.policy_failures"
     assert outcome.passed is (relation in holding)
-    assert outcome.observed == [first, second]
+    assert (outcome.keys, outcome.observed) == (("delta", "policy_failures"), [first, second])
 
 
 @pytest.mark.parametrize(

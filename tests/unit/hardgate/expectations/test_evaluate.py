@@ -8,9 +8,11 @@ from hypothesis import strategies as st
 
 from hardgate.cases.expected import Expected
 from hardgate.cases.record import FileChanges, ObservedEvent, ObservedItem
-from hardgate.expectations.evaluate import EVALUATORS
+from hardgate.expectations.evaluate import EVALUATORS, as_checks
 from hardgate.expectations.judging import Verification
+from hardgate.expectations.outcome import Outcome
 from hardgate.fixtures.judge import JudgeVerdict, ScriptedJudge
+from hardgate.verdicts.verdict import CheckResult
 from tests.unit.hardgate.expectations.samples import (
     EMPTY,
     RECORD,
@@ -316,3 +318,28 @@ def test_checks_come_in_the_order_of_the_schema_and_name_their_lines():
         ("final_text_contains", 8),
         ("maximum_steps", 6),
     ]
+
+
+LINES = {"fixture": 4, "record": 1}
+
+
+@pytest.mark.parametrize("key", PASSING)
+def test_every_check_names_the_line_of_what_asks_for_it(key):
+    value, record = PASSING[key]
+    before = {"maximum_steps": 9} if key != "maximum_steps" else {"no_tools": True}
+    loaded = case({"judge": "one"} if key == "judge" else {}, **before, **{key: value})
+    for check in checks(loaded, record, **EVIDENCE.get(key, {})):
+        about = check.name.partition(".")[0]
+        assert check.line == (7 if about == key else LINES.get(about, 6)), check.name
+
+
+def test_outcomes_of_a_whole_case_become_checks():
+    outcomes = [
+        Outcome("delta.outcome", ("expected", "maximum_steps"), True, "same", ["A", "A"]),
+        Outcome("delta.x", ("model_fixture",), False, "same", ["A", "B"], "they differ"),
+    ]
+    path = "evals/cases/01_sample.yaml"
+    assert as_checks(case(maximum_steps=2), outcomes) == (
+        CheckResult("delta.outcome", "pass", "same", ["A", "A"], "", path, 6),
+        CheckResult("delta.x", "fail", "same", ["A", "B"], "they differ", path, 4),
+    )

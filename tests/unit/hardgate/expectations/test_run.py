@@ -2,7 +2,9 @@
 
 import pytest
 
-from hardgate.cases.record import FileChanges, ObservedEvent
+from hardgate.cases.record import FileChanges, MissingToolResult, ObservedEvent
+from hardgate.expectations.implicit import messages, tool_results
+from hardgate.expectations.outcome import Outcome
 from tests.unit.hardgate.expectations.samples import (
     RECORD,
     call,
@@ -183,3 +185,24 @@ def test_events_have_rising_sequences(sequences, passes):
     events = tuple(ObservedEvent(number, "run.queued", {}) for number in sequences)
     record = RECORD._replace(events=events)
     assert outcomes(record, maximum_steps=9)["record.complete"] == [passes]
+
+
+@pytest.mark.parametrize(("sent", "said"), [(2, ""), (1, "missing: 1 of 2 messages")])
+def test_every_message_of_a_conversation_is_sent(sent, said):
+    (outcome,) = messages(2, RECORD._replace(messages_sent=sent))
+    keys = ("input", "turns")
+    assert outcome == Outcome("input.messages_sent", keys, not said, 2, sent, said, (9,))
+
+
+def test_every_call_of_a_tool_with_recorded_results_has_one():
+    name, keys = "fixture.missing_tool_result", ("fixtures", "tool_results")
+    wanted = "a recorded result for every call"
+    assert list(tool_results(RECORD)) == [Outcome(name, keys, True, wanted, [], "", (9,))]
+    missing = (MissingToolResult("math.calculate", "ab", 1), MissingToolResult("demo.x", "cd", 2))
+    (outcome,) = tool_results(RECORD._replace(missing_tool_results=missing))
+    found = [
+        "math.calculate at step 1, arguments ab",
+        "demo.x at step 2, arguments cd",
+    ]
+    message = f"missing: a result of {found[0]}; {found[1]}"
+    assert outcome == Outcome(name, keys, False, wanted, found, message, (4, 5))

@@ -119,6 +119,8 @@ EVERY = load('- {event: "*", field: items.id, reason: nobody can pin it}\n')
         ),
         (events({"a": 1}), events({"a": 1.0}), (), ["event 1 (run.ended).a: 1, then 1.0"]),
         (events({"a": 1}), events({"a": True}), (), ["event 1 (run.ended).a: 1, then true"]),
+        (events({"a": {}}), events({"a": 1}), (), ["event 1 (run.ended).a: {}, then 1"]),
+        (events({"a": []}), events({"a": 1}), (), ["event 1 (run.ended).a: [], then 1"]),
         (events({"a": None}), events({}), (), ["event 1 (run.ended).a: null, then nothing"]),
         (
             events({}, {}),
