@@ -1,0 +1,239 @@
+"""What a check that failed says to the last word, and which events it points at."""
+
+import pytest
+
+from hardgate.cases.record import ObservedEvent, ObservedItem
+from tests.unit.hardgate.expectations.samples import RECORD, call, case, evaluation, with_calls
+
+ANSWER = RECORD.final_text
+COMPLETED = "the run ended as COMPLETED"
+SPOKE = ObservedItem("tool_result", "internal_tool", False, "math.calculate", "call_1")
+LABELLED = RECORD._replace(
+    untrusted=True,
+    private=False,
+    blocked_sends=1,
+    pending_approvals=0,
+    metrics={"tool_truncations_total": 1},
+    items=(SPOKE, SPOKE._replace(trust="memory", call_id="call_2")),
+)
+
+
+def logged(*types):
+    """The sample with these events before its last one."""
+    more = tuple(ObservedEvent(20 + number, name, {}) for number, name in enumerate(types))
+    last = RECORD.events[-1]._replace(sequence=99)
+    return RECORD._replace(events=(*RECORD.events[:-1], *more, last))
+
+
+def stopped(reason, exceeded=None):
+    return RECORD._replace(terminal_status="FAILED", failure_reason=reason, exceeded=exceeded)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "record", "said", "around"),
+    [
+        ("terminal_status", "cancelled", RECORD, ("CANCELLED", "COMPLETED", COMPLETED), (9,)),
+        ("failure_reason", "internal_error", RECORD, ("internal_error", None, COMPLETED), (9,)),
+        ("stop_cause", "max_turns", RECORD, ("max_turns", "completed", COMPLETED), (9,)),
+        (
+            "stop_cause",
+            "max_turns",
+            stopped("budget_exceeded", "cost_micros"),
+            ("max_turns", "cost_budget", "the run failed: budget_exceeded (cost_micros)"),
+            (9,),
+        ),
+        (
+            "stop_cause",
+            "cost_budget",
+            stopped("internal_error", "cost_micros"),
+            ("cost_budget", None, "the run failed: internal_error"),
+            (9,),
+        ),
+        ("final_text", "391", RECORD, ("391", ANSWER, "the answer is another text"), (8,)),
+        ("final_text_contains", ["Paris"], RECORD, ("Paris", ANSWER, "missing: Paris"), (8,)),
+        (
+            "final_text_contains",
+            ["Paris"],
+            RECORD._replace(final_text=None),
+            ("Paris", None, "the run gave no final answer"),
+            (8,),
+        ),
+        ("final_text_not_contains", ["391"], RECORD, ("no 391", ANSWER, "unexpected: 391"), (8,)),
+        (
+            "final_text_contains_any",
+            ["Paris", "Rome"],
+            RECORD,
+            (["Paris", "Rome"], ANSWER, "missing: any of Paris, Rome"),
+            (8,),
+        ),
+        (
+            "final_text_matches",
+            "Paris",
+            RECORD,
+            ("Paris", ANSWER, "the pattern is found nowhere"),
+            (8,),
+        ),
+        (
+            "tools_in_order",
+            ["math.calculate", "demo.write"],
+            RECORD,
+            (
+                ["math.calculate", "demo.write"],
+                ["math.calculate"],
+                "missing: demo.write after math.calculate",
+            ),
+            (9,),
+        ),
+        ("no_tools", True, RECORD, ([], ["math.calculate"], "unexpected: math.calculate"), (4, 5)),
+        ("maximum_steps", 1, RECORD, ("at most 1", 2, "unexpected: 1 steps too many"), (6,)),
+        (
+            "maximum_model_calls",
+            1,
+            RECORD,
+            ("at most 1", 2, "unexpected: 1 model calls too many"),
+            (9,),
+        ),
+        (
+            "maximum_tool_calls",
+            0,
+            RECORD,
+            ("at most 0", 1, "unexpected: 1 tool calls too many"),
+            (9,),
+        ),
+        ("model_calls", 3, RECORD, (3, 2, "expected 3, found 2"), (9,)),
+        (
+            "reason_codes",
+            ["tool.timeout"],
+            RECORD,
+            ("tool.timeout", ["tool.succeeded"], "missing: tool.timeout"),
+            (9,),
+        ),
+        ("approval_requested", True, RECORD, ("at least 1", 0, "missing: a request"), (9,)),
+        (
+            "approval_requested",
+            False,
+            logged("approval.requested", "approval.requested", "a.b"),
+            ("0", 2, "unexpected: 2"),
+            (10,),
+        ),
+        ("pending_approvals", 1, LABELLED, (1, 0, "expected 1, found 0"), (9,)),
+        ("blocked_sends", 2, LABELLED, (2, 1, "expected 2, found 1"), (9,)),
+        ("blocked_sends", 2, RECORD, (2, None, "the subject does not say"), (9,)),
+        (
+            "trust",
+            [{"item": "tool_result", "level": "internal_tool"}],
+            LABELLED,
+            (
+                {"item": "tool_result", "level": "internal_tool"},
+                [
+                    {"level": "internal_tool", "private": False},
+                    {"level": "memory", "private": False},
+                ],
+                "unexpected: memory",
+            ),
+            (9,),
+        ),
+        (
+            "trust",
+            [{"item": "tool_result", "level": "platform"}],
+            LABELLED,
+            (
+                {"item": "tool_result", "level": "platform"},
+                [
+                    {"level": "internal_tool", "private": False},
+                    {"level": "memory", "private": False},
+                ],
+                "unexpected: internal_tool, memory",
+            ),
+            (9,),
+        ),
+        (
+            "trust",
+            [{"item": "user_message", "level": "user"}],
+            LABELLED,
+            (
+                {"item": "user_message", "level": "user"},
+                [],
+                "missing: no such piece of the conversation",
+            ),
+            (9,),
+        ),
+        (
+            "trust",
+            [{"item": "user_message", "level": "user"}],
+            RECORD,
+            ({"item": "user_message", "level": "user"}, [], "the subject does not say"),
+            (9,),
+        ),
+        ("minimum_compactions", 1, RECORD, ("at least 1", 0, "missing: 1"), (9,)),
+        (
+            "minimum_compactions",
+            3,
+            logged("context.compacted", "a.b"),
+            ("at least 3", 1, "missing: 2"),
+            (9,),
+        ),
+        (
+            "metrics",
+            {"tool_truncations_total": 2},
+            LABELLED,
+            (2, 1, "tool_truncations_total: expected 2, found 1"),
+            (9,),
+        ),
+        (
+            "absent_strings",
+            ["sesame"],
+            RECORD._replace(final_text="sesame"),
+            ("nowhere: sesame", ["the final answer"], "unexpected: sesame in the final answer"),
+            (8,),
+        ),
+        (
+            "absent_strings",
+            ["17 * 23", "math.calculate"],
+            RECORD,
+            (
+                "nowhere: math.calculate",
+                ["event 5", "event 6"],
+                "unexpected: math.calculate in event 5, event 6",
+            ),
+            (4, 5),
+        ),
+        (
+            "effects",
+            [{"tool": "math.calculate", "watermark": "clear", "count": 2}],
+            with_calls(call(), call(effect_sent=True), call(started=False), call("demo.write")),
+            (
+                "2 calls of math.calculate started and without effect",
+                "1 call of math.calculate",
+                "expected 2, found 1",
+            ),
+            (4, 5),
+        ),
+    ],
+)
+def test_what_a_failed_check_says_and_where_it_points(key, value, record, said, around):
+    found = evaluation(case(**{key: value}), record)
+    names = (key, f"{key}.clear")
+    failed = [one for one in found.checks if one.name in names and one.outcome == "fail"]
+    assert said in [(one.expected, one.observed, one.message) for one in failed]
+    assert around == found.around
+
+
+@pytest.mark.parametrize(
+    ("cause", "record"),
+    [
+        ("completed", RECORD),
+        ("interrupted", RECORD._replace(terminal_status="CANCELLED")),
+        ("max_turns", stopped("max_steps_exceeded")),
+        ("output_token_budget", stopped("budget_exceeded", "output_tokens")),
+        ("cost_budget", stopped("budget_exceeded", "cost_micros")),
+    ],
+)
+def test_each_cause_of_a_stop_is_told_from_all_others(cause, record):
+    names = ["completed", "interrupted", "max_turns", "output_token_budget", "cost_budget"]
+    held = []
+    for name in names:
+        checks = evaluation(case(stop_cause=name), record).checks
+        (check,) = [one for one in checks if one.name == "stop_cause"]
+        held += [name] if check.outcome == "pass" else []
+    assert held == [cause]
