@@ -84,6 +84,78 @@ def stopped(reason, exceeded=None):
             ),
             (9,),
         ),
+        (
+            "tools_in_order",
+            ["demo.a", "demo.a", "demo.b"],
+            with_calls(call("demo.a"), call("demo.b"), call("demo.a")),
+            (
+                ["demo.a", "demo.a", "demo.b"],
+                ["demo.a", "demo.b", "demo.a"],
+                "missing: demo.b after demo.a",
+            ),
+            (9,),
+        ),
+        (
+            "tools_in_order",
+            ["math.calculate", "math.calculate"],
+            RECORD,
+            (
+                ["math.calculate", "math.calculate"],
+                ["math.calculate"],
+                "missing: math.calculate after math.calculate",
+            ),
+            (4, 5),
+        ),
+        (
+            "tools",
+            ["math.calculate", "math.calculate"],
+            RECORD,
+            (
+                "at least 2 calls of math.calculate",
+                "1 call of math.calculate",
+                "missing: 1 call of math.calculate",
+            ),
+            (4, 5),
+        ),
+        ("tool_started_count", 3, RECORD, (3, 1, "started: math.calculate"), (4, 5)),
+        ("tool_started_count", 3, with_calls(), (3, 0, "started: none"), (9,)),
+        (
+            "ended_on_failed_call",
+            True,
+            RECORD,
+            (True, False, f"{COMPLETED}; its last call: math.calculate SUCCEEDED"),
+            (4, 5),
+        ),
+        (
+            "ended_on_failed_call",
+            True,
+            with_calls(),
+            (True, False, f"{COMPLETED}; its last call: no call was started"),
+            (9,),
+        ),
+        (
+            "args",
+            [{"tool": "math.calculate", "key": "expression", "contains": "x"}],
+            RECORD,
+            (
+                {"tool": "math.calculate", "key": "expression", "contains": "x"},
+                ["17 * 23"],
+                'nearest call: expression: expected to contain x, found "17 * 23"',
+            ),
+            (4, 5),
+        ),
+        (
+            "args",
+            [{"tool": "demo.a", "key": "k", "subset": {"m": 1, "n": 2}}],
+            with_calls(call("demo.a", {"k": {}})),
+            (
+                {"tool": "demo.a", "key": "k", "subset": {"m": 1, "n": 2}},
+                [{}],
+                "nearest call: k.m: expected 1, found no such key; "
+                "k.n: expected 2, found no such key",
+            ),
+            (9,),
+        ),
         ("no_tools", True, RECORD, ([], ["math.calculate"], "unexpected: math.calculate"), (4, 5)),
         ("maximum_steps", 1, RECORD, ("at most 1", 2, "unexpected: 1 steps too many"), (6,)),
         (

@@ -53,6 +53,17 @@ def test_differences_name_every_place():
     ]
 
 
+def test_a_list_of_another_length_is_one_difference():
+    assert list(differences({"a": [1, 2]}, {"a": [2]})) == ["a: expected 1 items, found 2"]
+    assert list(differences([], [2])) == ["the value: expected 1 items, found 0"]
+
+
+def test_values_in_a_difference_are_json_with_sorted_keys():
+    assert list(differences({"b": "ü", "a": 1}, 2)) == [
+        'the value: expected 2, found {"a": 1, "b": "ü"}'
+    ]
+
+
 def test_a_long_value_is_cut_in_a_difference():
     (said,) = differences({"a": "x" * 10_000}, {"a": 1})
     assert "(10002 characters)" in said
