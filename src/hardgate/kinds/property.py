@@ -34,12 +34,16 @@ def default_seed(gate_id: str) -> int:
 
 @dataclass
 class PropertyContext:
-    """What a check is given. `results` holds one result per property, in the order of the calls."""
+    """What a check is given. `results` holds one result per property, in the order of the calls.
+
+    `shrink` is whether a failing input is made as small as it gets, for whoever has to read it.
+    """
 
     gate: GateEntry
     tree: Tree
     seed: int
     trials_wanted: int
+    shrink: bool = True
     trials: int = 0
     results: list[CheckResult] = field(default_factory=list)
 
@@ -96,7 +100,7 @@ class PropertyContext:
             deadline=None,
             report_multiple_bugs=False,
             print_blob=False,
-            phases=(Phase.generate, Phase.shrink),
+            phases=(Phase.generate, Phase.shrink) if self.shrink else (Phase.generate,),
             suppress_health_check=list(HealthCheck),
         )
         configured(seed(self.seed)(given(**strategies)(trial)))()
@@ -117,7 +121,9 @@ class PropertyContext:
 def run_property(entry: GateEntry, tree: Tree, options: Options) -> Verdict:
     """Runs a property check and concludes. Raises MissingCodeError, and whatever the check raises."""
     seed = options.seed if options.seed is not None else default_seed(entry.id)
-    context = PropertyContext(entry, tree, seed, entry.trials or 0)
+    # Nobody reads the input on which a seeded defect fails, and finding a small one is dear.
+    shrink = options.counterexample is None
+    context = PropertyContext(entry, tree, seed, entry.trials or 0, shrink)
     load_check(entry)(context)
     results = context.results or [
         CheckResult(NO_PROPERTY, "fail", "at least one call of for_all", "none")
