@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from hardgate.cases.expected import EventFilter
 from hardgate.cases.expected_rules import Block
+from hardgate.cases.model import Case
 from hardgate.cases.planned import PlannedRun
 from hardgate.cases.vocabulary import Vocabulary
 from hardgate.documents.problems import Problem
@@ -35,6 +36,7 @@ def name_problems(
             [((), case.policy_profile)],
         ),
         ("tool", known, ("fixtures", "tools"), offered),
+        ("event_type", vocabulary.event_types, ("interventions",), _triggers(case)),
     ]
     problems = [
         document.problem(
@@ -63,6 +65,17 @@ def name_problems(
 def _unknown(name: str, known: frozenset[str]) -> str:
     ordered = sorted(known)
     return f"found {quoted(name)}; allowed: {choices(ordered)}{did_you_mean(name, ordered)}"
+
+
+def _triggers(case: Case) -> Named:
+    """The event types at which somebody does something, or for which a client waits."""
+    found: Named = []
+    for index, one in enumerate(case.interventions):
+        if "." in one.at and not one.at.startswith("pipeline."):
+            found.append(((index, "at"), one.at))
+        if one.reconnect is not None and one.reconnect.after != "immediately":
+            found.append(((index, "reconnect", "after"), one.reconnect.after))
+    return found
 
 
 def _tools(block: Block) -> Named:

@@ -21,7 +21,7 @@ INSTANT_PATTERN = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)
 DURATION_PATTERN = r"^[1-9][0-9]{0,6}(ms|s|m|h|d)$"
 TRIGGER_PATTERN = (
     r"^(before_effect|after_effect|approval_requested|user_input_requested"
-    r"|pipeline\.([1-9]|1[0-4])\.(before|after)|[a-z][a-z0-9_]*(\.[a-z0-9_]+)+)$"
+    r"|pipeline\.([1-9]|1[0-4])\.(before|after)|(?!pipeline\.)[a-z][a-z0-9_]*(\.[a-z0-9_]+)+)$"
 )
 
 _SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86_400}
