@@ -1,4 +1,4 @@
-"""A case file edited in one place, and every problem of it against the names of a sample subject."""
+"""A case file edited in one place, and every problem of it against a sample of names."""
 
 from hardgate.cases.loader import load_case
 from hardgate.cases.names import name_problems
