@@ -1,15 +1,29 @@
 """Repositories that only this project's own tests need."""
 
 load("//tools/private:nested.bzl", _nested_bazel = "nested_bazel", _wheelhouse = "wheelhouse")
+load("//tools/private:npm.bzl", "npm_packages")
 
 nested_bazel = _nested_bazel
 wheelhouse = _wheelhouse
 
+def wire_npm(name):
+    """The agent SDK for Node that the scripted provider is tested with.
+
+    Args:
+      name: string, the repository's name.
+    """
+    npm_packages(
+        name = name,
+        lock = Label("//third_party:wire_npm/package-lock.json"),
+        package = Label("//third_party:wire_npm/package.json"),
+    )
+
 def _development(_module_ctx):
     _nested_bazel(name = "hardgate_nested_bazel")
     _wheelhouse(name = "hardgate_wheelhouse")
+    wire_npm(name = "hardgate_wire_npm")
 
 development = module_extension(
     implementation = _development,
-    doc = "Makes hardgate_nested_bazel and hardgate_wheelhouse.",
+    doc = "Makes hardgate_nested_bazel, hardgate_wheelhouse and hardgate_wire_npm.",
 )
