@@ -2,6 +2,7 @@
 
 import pytest
 
+from hardgate.cases.loader import load_case
 from hardgate.cases.record import ObservedEvent, ObservedItem
 from tests.unit.hardgate.expectations.samples import RECORD, call, case, evaluation, with_calls
 
@@ -114,6 +115,52 @@ def stopped(reason, exceeded=None):
                 "at least 2 calls of math.calculate",
                 "1 call of math.calculate",
                 "missing: 1 call of math.calculate",
+            ),
+            (4, 5),
+        ),
+        (
+            "tool_calls",
+            [{"name": "math.calculate", "min_count": 3}],
+            RECORD,
+            (
+                "at least 3 calls of math.calculate",
+                "1 call of math.calculate",
+                "missing: 2 calls of math.calculate",
+            ),
+            (4, 5),
+        ),
+        (
+            "tool_calls",
+            [{"name": "math.calculate", "max_count": 1}],
+            with_calls(call(), call()),
+            (
+                "at most 1 call of math.calculate",
+                "2 calls of math.calculate",
+                "unexpected: 1 call of math.calculate",
+            ),
+            (4, 5),
+        ),
+        (
+            "tool_calls",
+            [{"name": "math.calculate", "arguments_subset": {"x": 1, "y": 2}}],
+            with_calls(call(arguments={"z": 0}), call(arguments={"x": 1})),
+            (
+                {"x": 1, "y": 2},
+                [{"z": 0}, {"x": 1}],
+                "missing: 1 of 1 call of math.calculate with these arguments; "
+                "nearest call: y: expected 2, found no such key",
+            ),
+            (4, 5),
+        ),
+        (
+            "tool_calls",
+            [{"name": "math.calculate", "arguments_subset": {"x": 1, "y": 2}}],
+            with_calls(call(arguments={"z": 0})),
+            (
+                {"x": 1, "y": 2},
+                [{"z": 0}],
+                "missing: 1 of 1 call of math.calculate with these arguments; nearest call: "
+                "x: expected 1, found no such key; y: expected 2, found no such key",
             ),
             (4, 5),
         ),
@@ -285,9 +332,9 @@ def stopped(reason, exceeded=None):
 )
 def test_what_a_failed_check_says_and_where_it_points(key, value, record, said, around):
     found = evaluation(case(**{key: value}), record)
-    names = (key, f"{key}.clear")
-    failed = [one for one in found.checks if one.name in names and one.outcome == "fail"]
-    assert said in [(one.expected, one.observed, one.message) for one in failed]
+    failed = [one for one in found.checks if one.outcome == "fail"]
+    own = [one for one in failed if one.name.partition(".")[0] == key]
+    assert said in [(one.expected, one.observed, one.message) for one in own]
     assert around == found.around
 
 
@@ -309,3 +356,48 @@ def test_each_cause_of_a_stop_is_told_from_all_others(cause, record):
         (check,) = [one for one in checks if one.name == "stop_cause"]
         held += [name] if check.outcome == "pass" else []
     assert held == [cause]
+
+
+MANY_LINES = b"""\
+name: sample
+milestone: 1
+input: {text: x}
+model_fixture: y
+expected:
+  tool_calls:
+    - name: demo.a
+      count: 1
+      arguments_subset: {x: 1}
+      reason_code: tool.timeout
+    - name: demo.b
+  taint:
+    private: true
+    untrusted: true
+  final_text_contains:
+    - "391"
+    - "17"
+  final_text_not_contains:
+    - "x"
+    - "y"
+  forbidden_tool_calls:
+    - demo.c
+    - demo.d
+"""
+
+
+def test_checks_of_parts_name_the_lines_of_these_parts():
+    checks = evaluation(load_case("evals/cases/01_sample.yaml", MANY_LINES)).checks
+    assert {(one.name, one.line) for one in checks if 7 <= one.line} == {
+        ("tool_calls.count", 8),
+        ("tool_calls.arguments_subset", 9),
+        ("tool_calls.reason_code", 10),
+        ("tool_calls.name", 11),
+        ("taint.private", 13),
+        ("taint.untrusted", 14),
+        ("final_text_contains", 16),
+        ("final_text_contains", 17),
+        ("final_text_not_contains", 19),
+        ("final_text_not_contains", 20),
+        ("forbidden_tool_calls", 22),
+        ("forbidden_tool_calls", 23),
+    }

@@ -79,6 +79,13 @@ ONE, TWO = {"x": 1}, {"x": 2}
         ([(1, {"x": 1, "y": 2}), (1, {"x": 1})], [{"x": 1, "y": 2}, {"x": 1}], []),
         ([(2, {"x": 1}), (1, {"y": 2})], [{"x": 1, "y": 2}, {"x": 1}, {"x": 1, "y": 2}], []),
         ([(None, ONE)], [], ["tool_calls.arguments_subset"]),
+        # A call that fits two entries serves one of them, and moves on as often as it has to.
+        ([(None, ONE), (None, {"y": 2})], [{"x": 1, "y": 2}], ["tool_calls.arguments_subset"]),
+        (
+            [(None, ONE), (None, {"y": 2}), (None, {"z": 3})],
+            [{"x": 1, "y": 2}, {"x": 1, "z": 3}, ONE],
+            [],
+        ),
     ],
 )
 def test_entries_are_served_by_distinct_calls_in_any_order(entries, made, wrong):
