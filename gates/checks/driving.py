@@ -1,7 +1,8 @@
-"""Drives the reference runtime as its entry points do, with models, tools and scripts of the checks."""
+"""Drives the reference runtime as its entry points do, with the models and tools of the checks."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from typing import Any, NamedTuple
@@ -116,10 +117,8 @@ class Stage:
         runtime = self.runtime
         session = await runtime.open_session(EVERYBODY)
         run_id = self.run_id = await runtime.submit(session.id, text, limits)
-        try:
+        with contextlib.suppress(*([broken_by] if broken_by else [])):
             await runtime.run_until_terminal(run_id)
-        except broken_by or ():
-            pass  # the run has ended as internal_error, and that is looked at
         run = await runtime.run(run_id)
         return Played(
             run,
@@ -155,7 +154,7 @@ TEXT_SCHEMA = {
 
 
 def probe_spec(**changes: Any) -> ToolSpec:
-    """The declaration of a tool from text to text that may do anything, with some fields changed."""
+    """The declaration of a tool from text to text that may do anything, but for the changes."""
     spec = ToolSpec(
         name="demo.probe",
         version="1",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from gates.checks.harness_build import build_findings, build_paths
 from gates.checks.harness_contracts import contract_findings
@@ -20,6 +21,9 @@ from hardgate.documents.tree import Tree
 from hardgate.kinds.context import Examination, StructuralContext
 from hardgate.kinds.python_source import inside, parse_files
 from hardgate.verdicts.verdict import Finding
+
+if TYPE_CHECKING:
+    from hardgate.kinds.property import PropertyContext
 
 QUARANTINE = "evals/quarantine.yaml"
 _ID_RULES = "id_"
@@ -185,3 +189,38 @@ def evals_isolation(context: StructuralContext) -> Examination:
 
 def _findings(problems: Iterable[Problem]) -> list[Finding]:
     return [Finding(one.path, one.line, one.rule, one.message) for one in problems]
+
+
+def case_schema(context: StructuralContext) -> Examination:
+    """Reads every case with all that it names, and runs none."""
+    # The runtime is imported by the checks that need its names: the others must not pay for it.
+    from gates.checks.harness_suite import Suite, subject_of
+
+    with subject_of(context.tree) as subject:
+        suite = Suite(context.tree, subject, context.gate.milestone)
+    return Examination(suite.findings, len(suite.paths), "cases")
+
+
+def reason_code_table(context: StructuralContext) -> Examination:
+    """Looks up every code that the suite produces, and every way to a message."""
+    from gates.checks.harness_reasons import reason_findings
+    from gates.checks.harness_suite import Suite, subject_of
+
+    with subject_of(context.tree) as subject:
+        suite = Suite(context.tree, subject, context.gate.milestone)
+        findings, examined = reason_findings(context.tree, suite, subject)
+    return Examination(findings, examined, "reason codes")
+
+
+def no_egress(context: PropertyContext) -> None:
+    """Runs the suite's programs in generated states of the network."""
+    from gates.checks import harness_egress
+
+    harness_egress.check(context)
+
+
+def no_eval_in_prod(context: PropertyContext) -> None:
+    """Starts generated deployments, and the suite's own identity, in every mode."""
+    from gates.checks import harness_identity
+
+    harness_identity.check(context)

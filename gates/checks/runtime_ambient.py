@@ -121,9 +121,9 @@ def _used(file: PythonFile, rule: Ambient) -> Iterator[Finding]:
 
 def _unseeded(file: PythonFile, rule: Ambient) -> Iterator[Finding]:
     for node in file.nodes:
-        if isinstance(node, ast.Call) and not node.args and not node.keywords:
-            if "random.Random" in file.qualified(node.func):
-                yield _finding(file, node.lineno, rule, "random.Random() without a seed")
+        bare = isinstance(node, ast.Call) and not node.args and not node.keywords
+        if isinstance(node, ast.Call) and bare and "random.Random" in file.qualified(node.func):
+            yield _finding(file, node.lineno, rule, "random.Random() without a seed")
 
 
 def _finding(file: PythonFile, line: int, rule: Ambient, what: str) -> Finding:

@@ -16,15 +16,10 @@ from gates.checks.runtime_scripts import TOOLS, Call, Performance, Step, perform
 from hardgate.kinds.checking import require
 from hardgate.kinds.property import PropertyContext
 
-_FIELDS = {
-    "steps": "max_steps",
-    "model_calls": "max_model_calls",
-    "tool_calls": "max_tool_calls",
-    "input_tokens": "max_input_tokens",
-    "output_tokens": "max_output_tokens",
-    "cost_micros": "max_cost_micros",
-    "seconds": "deadline_seconds",
-}
+_DIMENSIONS = (
+    *("steps", "model_calls", "tool_calls", "input_tokens", "output_tokens", "cost_micros"),
+    "seconds",
+)
 _REASONS = {"steps": "max_steps_exceeded", "seconds": "deadline_exceeded"}
 _OTHERWISE = "budget_exceeded"
 _MOST = 12
@@ -39,10 +34,16 @@ class Narrow(NamedTuple):
     def limits(self) -> RunLimits:
         if self.dimension is None:
             return RunLimits()
-        return RunLimits()._replace(**{_FIELDS[self.dimension]: self.limit})
+        changes: dict[str, Any] = {_field(self.dimension): self.limit}
+        return RunLimits()._replace(**changes)
 
     def allows(self, dimension: str, amount: int) -> bool:
         return dimension != self.dimension or amount <= self.limit
+
+
+def _field(dimension: str) -> str:
+    """The field of the limits that is about a dimension."""
+    return "deadline_seconds" if dimension == "seconds" else f"max_{dimension}"
 
 
 class _Stopped(Exception):
@@ -54,7 +55,7 @@ class Account:
 
     def __init__(self, narrow: Narrow) -> None:
         self._narrow = narrow
-        self.done = dict.fromkeys(_FIELDS, 0)
+        self.done = dict.fromkeys(_DIMENSIONS, 0)
         self.stopped = False
 
     def follow(self, steps: Sequence[Step]) -> Account:
@@ -180,4 +181,4 @@ def _numbered(drawn: Sequence[tuple[tuple[ModelUsage, ...], ModelUsage, list[int
 
 
 def _narrow(st: Any) -> Any:
-    return st.builds(Narrow, st.none() | st.sampled_from(sorted(_FIELDS)), st.integers(0, _MOST))
+    return st.builds(Narrow, st.none() | st.sampled_from(_DIMENSIONS), st.integers(0, _MOST))

@@ -108,9 +108,14 @@ def _with_other_call(steps: list[Step], aspect: str) -> list[Step]:
             if aspect == "tool":
                 taken = {first.tool}
             other = next(one for one in others[aspect] if one not in taken)
-            changed[number] = step._replace(calls=(first._replace(**{aspect: other}), *rest))
+            changed[number] = step._replace(calls=(_changed(first, aspect, other), *rest))
             break
     return changed
+
+
+def _changed(call: Call, aspect: str, value: str) -> Call:
+    changes: dict[str, Any] = {aspect: value}
+    return call._replace(**changes)
 
 
 def _scripts() -> Any:

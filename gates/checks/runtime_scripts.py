@@ -1,7 +1,7 @@
 """Scripts for the gates of the run loop: steps with failed attempts, calls and their cost.
 
-The scripted model of the runtime estimates what an attempt costs. Here each attempt says it, so that
-what a run has to have used is known beforehand.
+The scripted model of the runtime estimates what an attempt costs. Here each attempt says it, so
+that what a run has to have used is known beforehand.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Canonical arguments: what must not change their form, and what must.
 
-Inputs are JSON objects as a model may write them: any order of keys, any blanks, strings composed or
-decomposed, whole numbers and fractions. Every call also goes through the runtime, because what counts
-is the hash that is on record.
+Inputs are JSON objects as a model may write them: any order of keys, any blanks, strings composed
+or decomposed, whole numbers and fractions. Every call also goes through the runtime, because what
+counts is the hash that is on record.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from gates.checks.driving import Stage
 from hardgate.kinds.checking import Violation, require
 from hardgate.kinds.property import PropertyContext
 
-# Composed and decomposed accents, a singleton, marks in two orders, Hangul, and characters that only
-# the compatibility forms take for others: these may not be mixed up.
+# Composed and decomposed accents, a singleton, marks in two orders, Hangul, and characters that
+# only the compatibility forms take for others: these may not be mixed up.
 _PIECES = (
     *(
         "é",
@@ -63,7 +63,7 @@ def check(context: PropertyContext) -> None:
 
 
 def form_is_kept(value: dict[str, Any], seed: int) -> None:
-    """Neither the order of keys nor recomposition changes the form, its hash or what is recorded."""
+    """Neither the order of keys nor recomposition changes the form or the recorded hash."""
     random, form = Random(seed), _form(value)
     require(
         form.sha256 == hashlib.sha256(form.text.encode("utf-8")).hexdigest(),
@@ -96,7 +96,7 @@ def forms_differ(pair: tuple[dict[str, Any], dict[str, Any]]) -> None:
 
 
 def collision_is_refused(text: str) -> None:
-    """An object that has one key twice after normalization has no form: it is two values at once."""
+    """An object that has one key twice after normalization has no form: it is two values."""
     try:
         form = canonicalize(parse_json_object(text))
     except ValueError:  # NotCanonical is one; a key that is spelled alike is refused before

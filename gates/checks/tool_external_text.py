@@ -1,15 +1,15 @@
 """Texts from outside, brought to every place where a call can fail, and looked for afterwards.
 
-Each member says by its vector where its text comes in. The run that it is part of is made twice: with
-the member's text, and with a harmless one. A piece of the text that is found in the first run and not
-in the second came from the member.
+Each member says by its vector where its text comes in. The run that it is part of is made twice:
+with the member's text, and with a harmless one. A piece of the text that is found in the first run
+and not in the second came from the member.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from typing import Any
 
 from agent_core.adapters.determinism.clocks import PinnedClock
@@ -129,7 +129,9 @@ def _outside_envelopes(played: Played) -> str:
 def _without_envelope(one: ShownItem) -> str:
     """The text up to the envelope and after it; the nonce, and nothing else, finds its end."""
     nonce = re.escape(one.item.nonce)
-    return re.sub(rf"<item [^>]*nonce={nonce}>.*</item nonce={nonce}>", "", one.text, flags=re.S)
+    return re.sub(
+        rf"<item [^>]*nonce={nonce}>.*</item nonce={nonce}>", "", one.text, flags=re.DOTALL
+    )
 
 
 _PLACES: dict[str, Callable[[Played], str]] = {
@@ -162,13 +164,16 @@ def _texts(value: Any) -> Iterator[str]:
 Play = Callable[[str], Played]
 
 
-def _tool(work: Callable[[str, ToolContext], Any], spec: ToolSpec | None = None) -> Play:
+Work = Callable[[str, ToolContext], ToolResult | Awaitable[ToolResult]]
+
+
+def _tool(work: Work, spec: ToolSpec | None = None) -> Play:
     """A run in which a tool does `work(text, context)`, which may raise."""
 
     def play(text: str) -> Played:
         async def run(arguments: JsonObject, context: ToolContext) -> ToolResult:
             result = work(text, context)
-            return await result if hasattr(result, "__await__") else result
+            return result if isinstance(result, ToolResult) else await result
 
         declared = spec or probe_spec()
         return Stage(one_call(call_of(declared.name)), tools=[Probe(declared, run)]).play()

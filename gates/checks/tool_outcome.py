@@ -253,7 +253,7 @@ def _decisions(effect: PolicyEffect) -> dict[str, Maker]:
 
 
 def _named(*makers: Maker) -> dict[str, Maker]:
-    return {maker.__name__.strip("_"): maker for maker in makers}  # type: ignore[attr-defined]
+    return {maker.__name__.strip("_"): maker for maker in makers}
 
 
 ENDINGS: dict[OutcomeStatus, dict[str, Maker]] = {

@@ -1,7 +1,7 @@
 """Registration: which declarations a runtime starts with, and which it refuses.
 
-Every trial starts a runtime with the builtin tools and one generated tool beside them, so that what is
-judged is the start-up itself, and that it blames the tool that is wrong and no other.
+Every trial starts a runtime with the builtin tools and one generated tool beside them, so that what
+is judged is the start-up itself, and that it blames the tool that is wrong and no other.
 """
 
 from __future__ import annotations

@@ -5,10 +5,11 @@ Every trial registers one generated tool, runs it, and looks at the label that t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from agent_core.domain.canonical import JsonObject
-from agent_core.domain.context import ContextItem, ItemKind
+from agent_core.domain.context import ContextItem, ItemKind, ShownItem
 from agent_core.domain.tools import TargetKind, ToolResult, ToolSource, ToolSpec
 from agent_core.domain.trust import TrustLevel
 from agent_core.ports.tools import ToolContext
@@ -85,8 +86,8 @@ def foreign_output_is_untrusted(claim: Claim) -> None:
         )
 
 
-def _result_shown(body: object) -> ContextItem:
+def _result_shown(body: Sequence[ShownItem]) -> ContextItem:
     """The one result among the items of a request."""
-    found = [one.item for one in body if one.item.kind is ItemKind.TOOL_RESULT]  # type: ignore[attr-defined]
+    found = [one.item for one in body if one.item.kind is ItemKind.TOOL_RESULT]
     require(len(found) == 1, "result_not_shown", f"the model was shown {len(found)} results")
     return found[0]

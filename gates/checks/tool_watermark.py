@@ -1,9 +1,9 @@
 """The effect watermark: on record before anything leaves the process, and missed where it is not.
 
-A trial runs one tool that acts on a world outside by a generated plan. The world looks at the record
-at the moment at which something arrives, so that a watermark set afterwards does not count. Looking
-needs a unit of work of its own, which cannot be entered while the tool's is open: what it sees is
-committed.
+A trial runs one tool that acts on a world outside by a generated plan. The world looks at the
+record at the moment at which something arrives, so that a watermark set afterwards does not count.
+Looking needs a unit of work of its own, which cannot be entered while the tool's is open: what it
+sees is committed.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ def _advance(context: ToolContext, seconds: float) -> None:
 
 
 class _Watched(Tool):
-    """A builtin, watched while it runs: `departures` is what left the process without a watermark."""
+    """A builtin, watched while it runs: `departures` is what left before there was a watermark."""
 
     def __init__(self, tool: Tool, world: World) -> None:
         self._tool = tool

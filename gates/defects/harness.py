@@ -6,6 +6,51 @@ import ast
 import re
 from collections.abc import Callable
 
+# The registry finds a counterexample by its name in this module, wherever it is written.
+from gates.defects.harness_cases import (  # noqa: F401
+    case_key_misspelt,
+    case_name_reused,
+    case_number_reused,
+    event_misspelt,
+    fixture_broken,
+    fixture_renamed,
+    principal_removed,
+    profile_misspelt,
+    reason_misspelt,
+    tool_misspelt,
+)
+from gates.defects.harness_deployment import (  # noqa: F401
+    built_before_read,
+    name_left_out,
+    prefix_without_dot,
+    principal_let_through,
+    profile_let_through,
+    staging_counts_as_development,
+    tenant_let_through,
+)
+from gates.defects.harness_edits import change
+from gates.defects.harness_messages import (  # noqa: F401
+    maker_adds_action,
+    message_replaced_in_rows,
+    message_with_format,
+    outcome_made_in_pipeline,
+    reason_doubled,
+    reason_dropped,
+    table_moved,
+    tool_adds_reason,
+)
+from gates.defects.harness_network import (  # noqa: F401
+    case_published_unproven,
+    connections_tried_first,
+    datagrams_not_tried,
+    every_answer_a_refusal,
+    ipv6_required,
+    network_without_consequence,
+    proof_kept_short,
+    routes_ignored,
+    timeout_taken_for_refusal,
+    unreadable_taken_for_off,
+)
 from hardgate.documents.tree import DefectError
 from hardgate.kinds.bench import Bench
 from hardgate.kinds.python_edits import (
@@ -24,15 +69,6 @@ _ENTRY = re.compile(r"(?m)^- id: (\S+)\n(?:(?!- id: ).*\n?)*")
 _ITEM = re.compile(r"(?m)^(\d+)\. \*\*`([^`]+)`\*\* — (?:(?!\d+\. ).*\n?)*")
 
 
-def _change(bench: Bench, path: str, change: Callable[[str], str]) -> None:
-    """Rewrites a file. Raises DefectError when the change finds nothing to change."""
-    before = bench.tree.read(path).decode("utf-8")
-    after = change(before)
-    if after == before:
-        raise DefectError(f"{path} holds nothing to change")
-    bench.tree.write(path, after)
-
-
 def _match(bench: Bench, pattern: re.Pattern[str], path: str, wanted: str = "") -> re.Match[str]:
     """The last match in a file that holds a text."""
     found = [
@@ -49,7 +85,7 @@ def _in_last_entry(bench: Bench, wanted: str, old: str, new: str) -> None:
     """Replaces a pattern once in the last registry entry that holds a text."""
     entry = _match(bench, _ENTRY, _REGISTRY, wanted).group()
     changed = re.sub(old, new, entry, count=1)
-    _change(bench, _REGISTRY, lambda text: text.replace(entry, changed))
+    change(bench, _REGISTRY, lambda text: text.replace(entry, changed))
 
 
 # registry_complete
@@ -58,13 +94,13 @@ def _in_last_entry(bench: Bench, wanted: str, old: str, new: str) -> None:
 def entry_dropped(bench: Bench) -> None:
     """A gate is lost from the registry in a merge, its spec still promises it."""
     entry = _match(bench, _ENTRY, _REGISTRY).group()
-    _change(bench, _REGISTRY, lambda text: text.replace(entry, ""))
+    change(bench, _REGISTRY, lambda text: text.replace(entry, ""))
 
 
 def declaration_dropped(bench: Bench) -> None:
     """A spec loses the promise that a registered gate keeps."""
     item = _match(bench, _ITEM, _SPEC).group()
-    _change(bench, _SPEC, lambda text: text.replace(item, ""))
+    change(bench, _SPEC, lambda text: text.replace(item, ""))
 
 
 def declared_twice(bench: Bench) -> None:
@@ -107,8 +143,8 @@ def counterexamples_dropped(bench: Bench) -> None:
 
 def number_typed(bench: Bench) -> None:
     """A number of gates in the docs is changed by hand."""
-    change = re.compile(r"(<!-- derived: gates\.total -->)\d+")
-    _change(bench, "docs/specs/README.md", lambda text: change.sub(r"\g<1>999", text, count=1))
+    number = re.compile(r"(<!-- derived: gates\.total -->)\d+")
+    change(bench, "docs/specs/README.md", lambda text: number.sub(r"\g<1>999", text, count=1))
 
 
 # no_stale_skip
@@ -174,11 +210,12 @@ def gate_quarantined(bench: Bench) -> None:
 
 def case_quarantined(bench: Bench) -> None:
     """A case is put into the quarantine although an active gate is proven by it."""
-    entry = _match(bench, _ENTRY, _REGISTRY, "  kind: case\n").group()
-    active = re.sub(r"milestone: \d+\n  kind: case\n", "milestone: 0\n  kind: case\n", entry)
-    active = re.sub(r"  check: .*\n", "", active) + "  check: case:direct_answer\n"
-    _change(bench, _REGISTRY, lambda text: text.replace(entry, active))
-    bench.tree.write("evals/quarantine.yaml", "- case: direct_answer\n  since: '2026-01-01'\n")
+    entry = _match(bench, _ENTRY, _REGISTRY, "  milestone: 0\n").group()
+    gate = re.sub(r"- id: .*\n", "- id: gate.harness.answered_directly\n", entry)
+    gate = re.sub(r"  kind: .*\n", "  kind: case\n", gate)
+    gate = re.sub(r"  check: .*\n", "  check: case:direct_response\n", gate)
+    append(bench.tree, _REGISTRY, re.sub(r"  sources:\n(    - .*\n)+", "", gate))
+    bench.tree.write("evals/quarantine.yaml", "- case: direct_response\n  since: '2026-01-01'\n")
 
 
 def target_made_manual(bench: Bench) -> None:
@@ -221,12 +258,12 @@ def port_removed(bench: Bench) -> None:
     """A port gets another name, its contract module keeps the old one."""
     path = first_module(bench.tree, "src/agent_core/ports")
     port = re.compile(r"\bclass (\w+)\(Protocol\)")
-    _change(bench, path, lambda text: port.sub(r"class New\1(Protocol)", text))
+    change(bench, path, lambda text: port.sub(r"class New\1(Protocol)", text))
 
 
 def contract_emptied(bench: Bench) -> None:
     """The tests of a contract are renamed, so that its list of implementations tests nothing."""
-    _change(bench, _contract(bench), lambda text: re.sub(r"\bdef test_", "def later_test_", text))
+    change(bench, _contract(bench), lambda text: re.sub(r"\bdef test_", "def later_test_", text))
 
 
 def _port(bench: Bench) -> tuple[str, ast.ClassDef]:
@@ -308,9 +345,10 @@ def evals_renamed(bench: Bench) -> None:
 # id_grammar
 
 
-def _rename_last_id(bench: Bench, change: Callable[[str], str]) -> None:
+def _rename_last_id(bench: Bench, rename_id: Callable[[str], str]) -> None:
     gate = _match(bench, _ENTRY, _REGISTRY).group(1)
-    _change(bench, _REGISTRY, lambda text: text.replace(f"- id: {gate}", f"- id: {change(gate)}"))
+    new = f"- id: {rename_id(gate)}"
+    change(bench, _REGISTRY, lambda text: text.replace(f"- id: {gate}", new))
 
 
 def id_capitalised(bench: Bench) -> None:
@@ -321,7 +359,7 @@ def id_capitalised(bench: Bench) -> None:
 def id_in_spec_malformed(bench: Bench) -> None:
     """A spec writes an id with hyphens."""
     gate = _match(bench, _ITEM, _SPEC).group(2)
-    _change(bench, _SPEC, lambda text: text.replace(f"`{gate}`", f"`{gate.replace('_', '-')}`"))
+    change(bench, _SPEC, lambda text: text.replace(f"`{gate}`", f"`{gate.replace('_', '-')}`"))
 
 
 def id_mentioned_malformed(bench: Bench) -> None:
@@ -332,7 +370,7 @@ def id_mentioned_malformed(bench: Bench) -> None:
 def id_in_other_file(bench: Bench) -> None:
     """An entry is moved to the file of another area, its id stays."""
     entry = _match(bench, _ENTRY, _REGISTRY).group()
-    _change(bench, _REGISTRY, lambda text: text.replace(entry, ""))
+    change(bench, _REGISTRY, lambda text: text.replace(entry, ""))
     append(bench.tree, "gates/structure.yaml", entry)
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from agent_core.adapters.in_memory.repositories import InMemoryToolInvocationRepository
-from agent_core.adapters.tools.demo_write import DemoUnsafeWrite
 from agent_core.adapters.tools import registry as registry_adapter
+from agent_core.adapters.tools.demo_write import DemoUnsafeWrite
 from agent_core.adapters.tools.math_calculate import MathCalculate
 from agent_core.adapters.tools.registry import StaticToolRegistry
 from agent_core.application import (
@@ -387,7 +387,8 @@ def truth_as_number(bench: Bench) -> None:
     """True and 1 get the same form, because Python counts the one as the other."""
     edit = edited(
         "if value is None or isinstance(value, bool | int):\n        return value",
-        "if value is None:\n        return value\n    if isinstance(value, bool | int):\n        return int(value)",
+        "if value is None:\n        return value\n"
+        "    if isinstance(value, bool | int):\n        return int(value)",
     )
     bench.replace(canonical, "_normalized", edit)
 
