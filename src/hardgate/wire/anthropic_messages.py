@@ -230,6 +230,8 @@ def _message(fields: Fields) -> Message:
             arguments = as_json(block.raw("input"))
             calls.append(ToolCall(block.text("id"), block.text("name"), arguments))
         elif kind == "tool_result" and role == USER:
+            if texts or other:
+                block.notes.refuse(f"{block.path}: a tool result has to stand before other blocks")
             results.append(_result(block))
         elif kind in ("tool_use", "tool_result"):
             block.notes.refuse(f"{block.at('type')}: {kind} has no place in a message of {role}")

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from hardgate.documents.wording import quoted
-from hardgate.wire.conversation import ASSISTANT, NONE, TOOL, Message, ModelRequest, ToolCall
+from hardgate.wire.conversation import ASSISTANT, NONE, Message, ModelRequest, ToolCall
 
 HTTP_MALFORMED = "wire.http_malformed"
 LIMIT = "wire.limit"
@@ -82,10 +82,6 @@ def pairs_calls(messages: Sequence[Message], *, results_follow: bool) -> Iterato
             else:
                 sentence = f"the tool result for {quoted(result.call_id)} answers no open call"
                 yield Violation(CALLS_UNPAIRED, sentence, list(open_calls), [result.call_id])
-        if results_follow and open_calls and message.role not in (ASSISTANT, TOOL):
-            # One message holds all results: what it leaves out has no other place.
-            yield _unanswered(open_calls)
-            open_calls = {}
         open_calls |= {call.call_id: None for call in message.tool_calls}
     if open_calls:
         yield _unanswered(open_calls)

@@ -244,6 +244,10 @@ USE = [{"type": "tool_use", "id": "c", "name": "add", "input": {}}]
             "messages[1].content[0].type: tool_result has no place in a message of assistant",
         ),
         (
+            messages_of(("user", [{"type": "text", "text": "x"}, *RESULT])),
+            "messages[0].content[1]: a tool result has to stand before other blocks",
+        ),
+        (
             messages_of(("user", "a"), ("assistant", [{**USE[0], "input": "{}"}])),
             "messages[1].content[0].input: expected an object, received a text",
         ),
