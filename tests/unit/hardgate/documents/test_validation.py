@@ -264,6 +264,7 @@ class Nullable(Strict):
     count: int | None = 1
     inner: dict[str, int | None] = Field(default_factory=dict)
     items: tuple[int | None, ...] = ()
+    rows: tuple[dict[str, int | None], ...] = ()
     free: dict[str, int | None] = Field(default_factory=dict)
 
 
@@ -278,6 +279,8 @@ NULL = "schema.type: found null; allowed: a value, or no such key"
         ("items: [1, ~, null]", [f"1:12: {NULL}", f"1:15: {NULL}"]),
         ("inner: {free: null}", None),
         ("free: {a: null, b: 1}", None),
+        ("rows: [{free: null}, {a: 1}]", None),
+        ("rows: [{a: 1}, {b: null}]", [f"1:20: {NULL}"]),
         ("count: 2\nitems: [1]", None),
         (
             "count: null\nitems: [x, null]",
