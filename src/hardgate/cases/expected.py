@@ -216,8 +216,8 @@ class Expected(Entry):
     final_text_contains: Texts | None = Field(
         default=None,
         description="Texts that the final answer has to contain, each of them. Compared on both "
-        "sides without regard to case, markdown emphasis (* _ `), commas between groups of digits, "
-        "and kinds and amounts of white space.",
+        "sides without regard to case, markdown emphasis (asterisks, underscores, backticks), "
+        "commas between groups of digits, and kinds and amounts of white space.",
     )
     final_text_not_contains: Texts | None = Field(
         default=None,
