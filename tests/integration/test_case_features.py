@@ -72,13 +72,13 @@ SAYS = "turns:\n" + "".join(
 def test_several_messages_are_one_conversation(run):
     result = run(TURNS, **{"models/script.yaml": SAYS})
     assert failed(result) == []
-    assert result.record.messages_sent == 3
+    assert result.runs[-1].record.messages_sent == 3
 
 
 def test_no_message_is_sent_after_a_run_that_failed(run):
     script = SAYS.replace("{kind: final, text: two}", "{kind: error, error_class: permanent}")
     result = run(TURNS, **{"models/script.yaml": script})
-    assert result.record.messages_sent == 2
+    assert result.runs[-1].record.messages_sent == 2
     assert {"input.messages_sent", "fixture.unconsumed", "terminal_status"} <= set(failed(result))
 
 
@@ -114,7 +114,10 @@ def test_the_clock_stands_still_unless_the_case_moves_it(run, advance, status, r
         "fixtures: {run_limits: {deadline_seconds: 60}}\nexpected: {tools: [system.current_time]}\n"
     )
     result = run(case, **{"models/script.yaml": TIME})
-    assert (result.record.terminal_status, result.record.failure_reason) == (status, reason)
+    assert (result.runs[-1].record.terminal_status, result.runs[-1].record.failure_reason) == (
+        status,
+        reason,
+    )
 
 
 @pytest.mark.parametrize(
@@ -133,7 +136,7 @@ def test_limits_of_the_case_are_the_run_s(run, limit, reason, cause):
     )
     result = run(case, **{"models/script.yaml": TIME})
     assert set(failed(result)) <= {"fixture.unconsumed"}
-    assert result.record.failure_reason == reason
+    assert result.runs[-1].record.failure_reason == reason
 
 
 RESULTS = """\

@@ -44,16 +44,6 @@ class CaseResult(NamedTuple):
     verdict: Verdict
     runs: tuple[RanRun, ...]
 
-    @property
-    def record(self) -> Record | None:
-        """The record of the last run."""
-        return self.runs[-1].record
-
-    @property
-    def around(self) -> tuple[int, ...]:
-        """The events of the last run around which its failed checks diverged."""
-        return self.runs[-1].around
-
 
 def run_case(
     runnable: RunnableCase,
