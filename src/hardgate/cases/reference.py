@@ -102,7 +102,7 @@ def _value(schema: dict[str, Any]) -> str:
         return f"`{json.dumps(schema['const']).strip(chr(34))}`"
     if "enum" in schema:
         return ", ".join(f"`{one}`" for one in schema["enum"])
-    kind = schema.get("type")
+    kind = str(schema.get("type"))
     if kind == "array":
         return f"list of {_value(schema.get('items', {}))}"
     if kind in ("integer", "number"):
