@@ -74,6 +74,17 @@ def test_a_long_value_of_a_payload_is_cut():
     assert excerpt(record, [0]) == f"  1 run.queued fits={fits} cut={cut}..."
 
 
+def test_one_event_that_is_left_out_is_one_event():
+    record = RECORD._replace(events=RECORD.events[:3])
+    assert excerpt(record, [0]).splitlines()[-1] == "  ... 1 event"
+
+
+def test_of_all_ids_only_that_of_the_call_is_shown():
+    payload = {"invocation_id": "i", "call_id": "c", "run_id": "r"}
+    record = RECORD._replace(events=(ObservedEvent(1, "a.b", payload),))
+    assert excerpt(record, [0]) == "  1 a.b call_id=c"
+
+
 def test_a_run_that_passes_has_nothing_to_show():
     assert evaluation(case(maximum_steps=2)).around == ()
 

@@ -58,6 +58,7 @@ def test_an_answer_without_a_passing_verdict_fails(answer, judge, message):
 def test_only_a_command_that_ended_well_passes(result, message):
     check = checks(case(verify="test -f a.txt"), verification=result)[0]
     assert (check.name, check.outcome) == ("verify", "fail" if message else "pass")
+    assert check.observed == (None if result is None else result.exit_code)
     assert check.expected == "exit code 0 of: test -f a.txt"
     assert check.message == message
 

@@ -86,6 +86,11 @@ ONE, TWO = {"x": 1}, {"x": 2}
             [{"x": 1, "y": 2}, {"x": 1, "z": 3}, ONE],
             [],
         ),
+        (
+            [(None, ONE), (None, {"y": 2}), (None, {"z": 3})],
+            [{"x": 1, "y": 2}, {"x": 1, "z": 3}],
+            ["tool_calls.arguments_subset"],
+        ),
     ],
 )
 def test_entries_are_served_by_distinct_calls_in_any_order(entries, made, wrong):
