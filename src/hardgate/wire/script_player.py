@@ -88,7 +88,6 @@ class ScriptPlayer:
         """The next turn, in answer to a request (its `number` from 1) that breaks no rule."""
         turn = self._turns[self.turns_consumed]
         self.turns_consumed += 1
-        self._not_before = None
         calls = _wire_calls(turn, request.offered)
         if isinstance(turn, ErrorTurn):
             if turn.retry_after_seconds is not None:

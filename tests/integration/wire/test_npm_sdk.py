@@ -10,7 +10,7 @@ import pytest
 from tests.integration.wire.clients import CALLS, FINAL, error_turn, rules, serving, statuses
 
 ANSWER = "17 multiplied by 23 is 391."
-MALFORMED = CALLS.replace("{a: 1, b: 391}", "'{\"a\": 1, \"b'")
+MALFORMED = CALLS.replace("{a: 1, b: 391}", '\'{"a": 1, "b\'')
 CORRECTED = CALLS.replace("call_1", "next_1").replace("call_2", "next_2")
 APIS = {
     "chat": "openai_chat",

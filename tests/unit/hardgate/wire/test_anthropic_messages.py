@@ -248,6 +248,10 @@ USE = [{"type": "tool_use", "id": "c", "name": "add", "input": {}}]
             "messages[0].content[1]: a tool result has to stand before other blocks",
         ),
         (
+            messages_of(("user", [{"type": "image", "source": {}}, *RESULT])),
+            "messages[0].content[1]: a tool result has to stand before other blocks",
+        ),
+        (
             messages_of(("user", "a"), ("assistant", [{**USE[0], "input": "{}"}])),
             "messages[1].content[0].input: expected an object, received a text",
         ),

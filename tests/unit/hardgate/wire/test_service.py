@@ -347,7 +347,9 @@ def test_an_answer_that_was_not_delivered_is_taken_back():
 def waiting(service, request):
     """A thread that asks for an answer, and the statuses it gets."""
     found = []
-    thread = threading.Thread(target=lambda: found.append(service.answer(request).reply.status))
+    thread = threading.Thread(
+        target=lambda: found.append(service.answer(request).reply.status), daemon=True
+    )
     thread.start()
     thread.join(0.05)
     return thread, found
