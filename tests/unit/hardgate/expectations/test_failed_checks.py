@@ -235,6 +235,17 @@ def stopped(reason, exceeded=None):
             ("0", 2, "unexpected: 2"),
             (10,),
         ),
+        (
+            "event_order",
+            ["run.completed", "run.queued"],
+            RECORD._replace(events=RECORD.events[-1:]),
+            (
+                ["run.completed", "run.queued"],
+                ["run.completed"],
+                "missing: run.queued after run.completed (event 10)",
+            ),
+            (0,),
+        ),
         ("pending_approvals", 1, LABELLED, (1, 0, "expected 1, found 0"), (9,)),
         ("blocked_sends", 2, LABELLED, (2, 1, "expected 2, found 1"), (9,)),
         ("blocked_sends", 2, RECORD, (2, None, "the subject does not say"), (9,)),
