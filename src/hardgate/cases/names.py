@@ -37,6 +37,7 @@ def name_problems(
         ),
         ("tool", known, ("fixtures", "tools"), offered),
         ("event_type", vocabulary.event_types, ("interventions",), _triggers(case)),
+        ("tool", spoken_of, ("interventions",), _trigger_tools(case)),
     ]
     problems = [
         document.problem(
@@ -76,6 +77,14 @@ def _triggers(case: Case) -> Named:
         if one.reconnect is not None and one.reconnect.after != "immediately":
             found.append(((index, "reconnect", "after"), one.reconnect.after))
     return found
+
+
+def _trigger_tools(case: Case) -> Named:
+    return [
+        ((index, "where", "tool"), one.where.tool)
+        for index, one in enumerate(case.interventions)
+        if one.where is not None and one.where.tool is not None
+    ]
 
 
 def _tools(block: Block) -> Named:

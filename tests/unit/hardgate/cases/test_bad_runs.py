@@ -205,6 +205,13 @@ BAD = {
     ],
     "case.unknown_tool": [
         (
+            WHOLE + ACT,
+            "action: cancel",
+            "action: cancel, where: {tool: demo.wirte}",
+            "7:53",
+            "did you mean 'demo.write'?",
+        ),
+        (
             ARMS,
             "  - name: other\n",
             "  - name: other\n    fixtures: {tools: [demo.wirte]}\n",
