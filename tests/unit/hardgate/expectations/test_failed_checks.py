@@ -366,7 +366,42 @@ def test_each_cause_of_a_stop_is_told_from_all_others(cause, record):
         checks = evaluation(case(stop_cause=name), record).checks
         (check,) = [one for one in checks if one.name == "stop_cause"]
         held += [name] if check.outcome == "pass" else []
+        assert (name == cause) == ({one.outcome for one in checks} == {"pass"})
     assert held == [cause]
+
+
+@pytest.mark.parametrize(
+    ("opt_out", "record", "said", "line"),
+    [
+        (
+            True,
+            RECORD,
+            (
+                "at least one invented_tool",
+                [],
+                "the case allows this, but it did not happen: remove allow_invented_tool",
+            ),
+            7,
+        ),
+        (
+            False,
+            with_calls(call("made.up", invented=True), call("made.too", invented=True)),
+            (
+                "no invented_tool",
+                ["made.up", "made.too"],
+                "unexpected: made.up, made.too; a case opts out with implicit.allow_invented_tool",
+            ),
+            6,
+        ),
+    ],
+)
+def test_what_an_implicit_check_says(opt_out, record, said, line):
+    allowed = {"implicit": {"allow_invented_tool": True}} if opt_out else {}
+    found = evaluation(case(maximum_steps=9, **allowed), record)
+    (failed,) = [one for one in found.checks if one.outcome == "fail"]
+    assert failed.name == "implicit.invented_tool"
+    assert (failed.expected, failed.observed, failed.message) == said
+    assert (failed.line, found.around) == (line, (9,))
 
 
 MANY_LINES = b"""\
