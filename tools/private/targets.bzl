@@ -131,10 +131,7 @@ def _process_test(index, name, entry, counterexample, attributes):
         name = name,
         size = "medium",
         arguments = ["--repeat", _repeat(name)] + _named(counterexample),
-        deps = [
-            ":{}_{}".format(entry["area"], "defects" if counterexample else "checks"),
-            Label("//src:hardgate_" + entry["kind"]),
-        ],
+        deps = [_code(entry, counterexample)],
         entry = _entry_label(entry),
         main = "hardgate.kinds." + entry["kind"],
         sources = _sources(entry, counterexample, corpus),
@@ -148,8 +145,7 @@ def _case_test(index, name, entry, counterexample, attributes):
         name = name,
         size = "small",
         arguments = ["--case-name", case, "--repeat", _repeat(name)] + _named(counterexample),
-        deps = index.case_deps + [Label("//src:hardgate_case_gate")] +
-               ([":{}_defects".format(entry["area"])] if counterexample else []),
+        deps = [_code(entry, counterexample)],
         entry = _entry_label(entry),
         main = index.case_main,
         sources = _sources(
@@ -159,6 +155,24 @@ def _case_test(index, name, entry, counterexample, attributes):
         ),
         **attributes
     )
+
+def _code(entry, counterexample):
+    """The library with everything that a gate of these kinds runs, or its twin."""
+    return ":_{}_{}_{}".format(entry["area"], entry["kind"], "twins" if counterexample else "gates")
+
+def _code_libraries(index, areas):
+    """One library for all gates of an area and kind: its archive is made once, and not for each of them."""
+    for area, kinds in areas.items():
+        for kind in kinds:
+            if kind == "structural":
+                continue
+            gates = [":{}_checks".format(area), Label("//src:hardgate_" + kind)]
+            twins = [":{}_defects".format(area), Label("//src:hardgate_" + kind)]
+            if kind == "case":
+                gates = index.case_deps + [Label("//src:hardgate_case_gate")]
+                twins = gates + [":{}_defects".format(area)]
+            py_library(name = "_{}_{}_gates".format(area, kind), deps = gates)
+            py_library(name = "_{}_{}_twins".format(area, kind), deps = twins)
 
 def _named(counterexample):
     return ["--counterexample", counterexample["name"]] if counterexample else []
@@ -263,8 +277,11 @@ def hardgate_gates(name, index, check_deps = {}, case_main = None, case_deps = [
     milestone_settings("milestone", index.milestone, sorted(milestones))
     areas = {}
     for entry in index.gates:
-        areas.setdefault(entry["area"], []).append(entry["kind"])
+        kinds = areas.setdefault(entry["area"], [])
+        if entry["kind"] not in kinds:
+            kinds.append(entry["kind"])
     _area_libraries(areas, check_deps)
+    _code_libraries(index, areas)
     by_milestone = {}
     for entry in index.gates:
         by_milestone.setdefault(entry["milestone"], []).extend(_gate(index, entry))
