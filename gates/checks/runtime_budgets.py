@@ -98,17 +98,18 @@ def check(context: PropertyContext) -> None:
 
 def limits_stop_in_time(steps: list[Step], narrow: Narrow) -> None:
     """The run does what it may, nothing beyond it, and ends for the reason of its limit."""
-    account = Account(narrow).follow(steps)
     performance = perform(steps, narrow.limits())
+    _require_charge(steps, performance)
+    account = Account(narrow).follow(steps)
     done, allowed = _done(performance), account.done
+    short = [name for name in done if done[name] < allowed[name]]
     failure = performance.played.run.failure
-    if not account.stopped:
-        require(
-            failure is None,
-            "stopped_within_limits",
-            f"it failed for {failure.reason if failure else ''}, and used {allowed}",
-        )
-    beyond = [name for name in ("steps", "model_calls", "tool_calls") if done[name] > allowed[name]]
+    require(
+        not short and (account.stopped or failure is None),
+        "stopped_within_limits",
+        f"did {done}, was allowed {allowed}, ended with {failure}",
+    )
+    beyond = [name for name in done if done[name] > allowed[name]]
     fits = done["tool_calls"] <= performance.played.run.limits.max_tool_calls
     require(
         not (beyond and narrow.dimension == "tool_calls" and fits),
@@ -116,9 +117,24 @@ def limits_stop_in_time(steps: list[Step], narrow: Narrow) -> None:
         f"executed {done['tool_calls']} calls, and the batch did not fit after {allowed}",
     )
     require(not beyond, f"{narrow.dimension}_limit_passed", f"did {done}, was allowed {allowed}")
-    require(done == allowed, "not_charged", f"charged {done}, used {allowed}")
     if account.stopped:
         _require_reason(performance, narrow)
+
+
+def _require_charge(steps: list[Step], performance: Performance) -> None:
+    """What was really asked and executed is what the run is charged, attempt by attempt."""
+    played = performance.played
+    costs = [cost for step in [*steps, Step()] for cost in (*step.failures, step.usage)]
+    made = costs[: len(played.requests)]
+    used = {
+        "model_calls": len(made),
+        "tool_calls": len(performance.executed),
+        "input_tokens": sum(cost.input_tokens for cost in made),
+        "output_tokens": sum(cost.output_tokens for cost in made),
+        "cost_micros": sum(cost.cost_micros for cost in made),
+    }
+    charged = played.run.usage._asdict()
+    require(charged == used, "not_charged", f"charged {charged}, used {used}")
 
 
 def _require_reason(performance: Performance, narrow: Narrow) -> None:
@@ -131,27 +147,14 @@ def _require_reason(performance: Performance, narrow: Narrow) -> None:
 
 
 def _done(performance: Performance) -> dict[str, int]:
-    """What a run did and what it was charged. Steps, requests and calls are counted where they
-    happen: in the log, at the model and in the tools."""
-    played, usage = performance.played, performance.played.run.usage
-    started = [one for one in played.events if one.event_type is EventType.MODEL_REQUEST_STARTED]
-    counted = {
+    """Steps, requests and calls, counted where they happen: in the log, at the model, in the
+    tools."""
+    events = performance.played.events
+    started = [one for one in events if one.event_type is EventType.MODEL_REQUEST_STARTED]
+    return {
         "steps": len({one.payload["step_number"] for one in started}),
-        "model_calls": len(played.requests),
+        "model_calls": len(performance.played.requests),
         "tool_calls": len(performance.executed),
-    }
-    charged = {"model_calls": usage.model_calls, "tool_calls": usage.tool_calls}
-    require(
-        all(charged[name] == counted[name] for name in charged),
-        "not_charged",
-        f"charged {charged}, did {counted}",
-    )
-    seconds = played.events[-1].created_at - played.run.created_at
-    return counted | {
-        "input_tokens": usage.input_tokens,
-        "output_tokens": usage.output_tokens,
-        "cost_micros": usage.cost_micros,
-        "seconds": int(seconds.total_seconds()),
     }
 
 

@@ -2,7 +2,8 @@
 
 A terminal status or event is whatever `agent_core.domain` says is one: `is_terminal` of a status
 comes from the table of transitions, and a terminal event type is the one that is named after it.
-The domain itself may name them: it knows no port, so it cannot write anything.
+The domain itself may name them, because it knows no port and so cannot write anything, and so may
+what reads ended runs for evaluations, because the runtime never imports it.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from hardgate.verdicts.verdict import Finding
 
 RUNTIME = ("agent_core",)
 DECLARED_IN = ("agent_core.domain",)
+READ_IN = ("agent_core.evals",)
 WRITER_MODULE = "agent_core.application.finalize"
 WRITER_PATH = "src/agent_core/application/finalize.py"
 WRITER_CLASS = "Finalizer"
@@ -49,6 +51,8 @@ def second_writers(file: PythonFile) -> Iterator[Finding]:
     if not inside(file.module, RUNTIME) or inside(file.module, (*DECLARED_IN, WRITER_MODULE)):
         return
     names, texts = terminal_names(), set(terminal_events().values())
+    if inside(file.module, READ_IN):
+        names, texts = {}, set()
     prose = {id(node.value) for node in file.nodes if isinstance(node, ast.Expr)}
     for node in file.nodes:
         if not isinstance(node, ast.expr):

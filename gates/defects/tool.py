@@ -11,6 +11,7 @@ from agent_core.adapters.tools.demo_write import DemoUnsafeWrite
 from agent_core.adapters.tools.math_calculate import MathCalculate
 from agent_core.adapters.tools.registry import StaticToolRegistry
 from agent_core.application import (
+    context_builder,
     effect_watermark,
     invocation_rows,
     tool_pipeline,
@@ -266,7 +267,7 @@ def outcome_shown_in_part(bench: Bench) -> None:
         "canonical_json(item.outcome._asdict())",
         'canonical_json({"code": item.outcome.reason_code, "message": item.outcome.message})',
     )
-    bench.replace(envelope, "shown", edit)
+    bench.replace(context_builder, "shown", edit)
 
 
 # no_external_text
