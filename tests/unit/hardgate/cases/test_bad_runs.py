@@ -208,7 +208,7 @@ BAD = {
             WHOLE + ACT,
             "action: cancel",
             "action: cancel, where: {tool: demo.wirte}",
-            "7:53",
+            "7:52",
             "did you mean 'demo.write'?",
         ),
         (
