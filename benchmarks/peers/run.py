@@ -169,7 +169,8 @@ def main() -> None:
     """Parses the options, installs what is missing, measures and prints."""
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     place = Path(cache) / "hardgate" / "benchmarks" / "peers"
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    summary = __doc__.split("\n", 1)[0]
+    parser = argparse.ArgumentParser(prog="peers", description=summary)
     parser.add_argument("--rounds", type=int, default=5, help="runs of each (default 5)")
     parser.add_argument(
         "--cases",
