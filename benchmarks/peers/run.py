@@ -188,6 +188,8 @@ def main() -> None:
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
     options = parser.parse_args()
+    if min(options.rounds, *options.cases) < 1:
+        parser.error("--rounds and --cases: at least 1")
     installed = install(options.scratch.absolute())
     works = json.loads((HERE / "works.json").read_text(encoding="utf-8"))
     suites: list[dict[str, object]] = []
