@@ -90,10 +90,12 @@ def evaluations_start_in_development_only(mode: str, identity: Identity, pick: i
     forbidden = [] if mode == "development" else identity.of_evaluations()
     _require_refusal(problems, forbidden)
     require(
-        bool(built) is not bool(problems), "started_in_part", f"built {built} beside {problems}"
+        bool(built) is not bool(problems),
+        "started_in_part",
+        f"built {built} beside {_told(problems)}",
     )
     if not forbidden:
-        require(not problems, "ordinary_identity_refused", f"refused for {problems}")
+        require(not problems, "ordinary_identity_refused", f"refused for {_told(problems)}")
 
 
 def start_root(roots: Sequence[tuple[str, bytes]], mode: str, more: Identity) -> None:
@@ -108,12 +110,17 @@ def start_root(roots: Sequence[tuple[str, bytes]], mode: str, more: Identity) ->
             place.write_bytes(data)
         problems, built = _start(Path(scratch), "identity", mode, "eval.default")
     if mode == "development":
-        require(not problems, "ordinary_identity_refused", f"refused for {problems}")
+        require(not problems, "ordinary_identity_refused", f"refused for {_told(problems)}")
         return
     require(problems and not built, "evaluation_root_started", f"started in the mode {mode}")
     told = " ".join(problem.message for problem in problems)
     for name in ("eval.standard", "eval.default", _TENANT):
         require(name in told, "name_not_told", f"{name} is not told in: {told}")
+
+
+def _told(problems: Sequence[ConfigurationProblem]) -> list[str]:
+    """What problems say, without the folder of this trial."""
+    return [f"{one.rule}: {one.message}" for one in problems]
 
 
 def _require_refusal(
@@ -125,7 +132,7 @@ def _require_refusal(
         require(
             any(name in one.message for one in of_kind),
             "name_not_told",
-            f"the {kind} {name} is told in none of {[one.message for one in of_kind]}",
+            f"the {kind} {name} is told in none of {_told(of_kind)}",
         )
 
 
