@@ -7,7 +7,9 @@ from typing import Any
 from hardgate.cases.record import Record
 from hardgate.expectations.outcome import Keys, Outcome, last_event
 from hardgate.fixtures.answer_text import normalized
+from hardgate.verdicts.time_limit import TimeLimitReached, time_limit
 
+PATTERN_SECONDS = 2.0
 _ANSWER_EVENT = "assistant.message.completed"
 _NO_ANSWER = "the run gave no final answer"
 
@@ -71,8 +73,14 @@ def final_text_contains_any(
 
 def final_text_matches(expected: str, record: Record, keys: Keys) -> Iterator[Outcome]:
     """One check."""
-    passed = re.search(expected, record.final_text or "") is not None
-    message = "the pattern is found nowhere"
+    try:
+        with time_limit(PATTERN_SECONDS):
+            passed = re.search(expected, record.final_text or "") is not None
+        message = "the pattern is found nowhere"
+    except TimeLimitReached:
+        # A pattern may need longer than the universe has; on such an answer it has not matched.
+        passed = False
+        message = f"the pattern was not done with the answer after {PATTERN_SECONDS:g} seconds"
     yield _about_answer("final_text_matches", keys, record, passed, expected, message)
 
 

@@ -24,9 +24,10 @@ from hardgate.kinds.entry import (
     read_entry,
     read_manifest,
 )
-from hardgate.kinds.twin import TimeLimitReached, run_twin, time_limit
+from hardgate.kinds.twin import run_twin
 from hardgate.verdicts.network import prove
 from hardgate.verdicts.output import Start, publish
+from hardgate.verdicts.time_limit import TimeLimitReached, time_limit
 from hardgate.verdicts.verdict import Finding, Verdict, conclude, with_network
 
 FAILED, USAGE, DEFINITION = 1, 2, 4

@@ -25,7 +25,8 @@ from hardgate.kinds.entry import (
     read_entry,
     read_manifest,
 )
-from hardgate.kinds.twin import TimeLimitReached, run_twin, time_limit
+from hardgate.kinds.twin import run_twin
+from hardgate.verdicts.time_limit import TimeLimitReached, time_limit
 from hardgate.verdicts.verdict import Finding, Verdict, conclude
 
 CRASHED, USAGE, DEFINITION = 1, 2, 4

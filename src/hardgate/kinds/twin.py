@@ -6,12 +6,8 @@ defect declares, and the changed code or file was really reached. Everything els
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from types import FrameType
-from typing import NoReturn
 
 from hardgate.documents.tree import DefectError, Tree
 from hardgate.kinds.bench import Bench
@@ -22,6 +18,7 @@ from hardgate.kinds.entry import (
     load_defect,
     one_line,
 )
+from hardgate.verdicts.time_limit import TimeLimitReached, time_limit
 from hardgate.verdicts.verdict import (
     CRASHED,
     NOT_REACHED,
@@ -33,10 +30,6 @@ from hardgate.verdicts.verdict import (
     Verdict,
     conclude,
 )
-
-
-class TimeLimitReached(BaseException):
-    """The check ran longer than it may. No `except Exception` of a check can swallow it."""
 
 
 @dataclass(frozen=True)
@@ -79,22 +72,6 @@ def _decide(reason: str, ending: Ending) -> tuple[str, str]:
 
 def _colon(ending: Ending) -> str:
     return f": {ending.crash}" if ending.crash else ""
-
-
-@contextmanager
-def time_limit(seconds: float) -> Iterator[None]:
-    """Raises TimeLimitReached in the main thread when the block takes longer (wall clock)."""
-
-    def expire(number: int, frame: FrameType | None) -> NoReturn:
-        raise TimeLimitReached(f"longer than {seconds:g} seconds")
-
-    before = signal.signal(signal.SIGALRM, expire)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def run_twin(

@@ -103,7 +103,8 @@ def test_a_filter_by_kind_selects_the_registry_s_gates(bazel: NestedBazel, filte
 
 
 def test_pending_gates_are_skipped_and_no_other(bazel: NestedBazel) -> None:
-    suites = [f"//gates:m{milestone}" for milestone in MILESTONES if milestone]
+    # The suites of the active gates would run all of them; the report does that.
+    suites = [f"//gates:m{number}" for number in MILESTONES if number > REPOSITORY_MILESTONE]
     done = bazel.build("test", *suites, "//evals:suite")
     pending = set().union(
         *(with_twins(entry) for entry in REGISTRY if entry["milestone"] > REPOSITORY_MILESTONE)

@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardgate.cases.record import ObservedEvent
+from hardgate.expectations import text as text_expectations
 from hardgate.fixtures.answer_text import normalized
 from tests.unit.hardgate.expectations.samples import RECORD, case, checks, failed, outcomes
 
@@ -180,3 +181,11 @@ def test_the_message_says_what_is_missing():
     assert missing.message == "missing: Paris"
     without = checks(loaded, RECORD._replace(final_text=None))[0]
     assert without.message == "the run gave no final answer"
+
+
+def test_a_pattern_that_never_ends_is_a_failed_check(monkeypatch):
+    monkeypatch.setattr(text_expectations, "PATTERN_SECONDS", 0.05)
+    observed = RECORD._replace(final_text="a" * 40 + "!")
+    (outcome,) = text_expectations.final_text_matches("(a+)+$", observed, ("expected",))
+    assert not outcome.passed
+    assert outcome.message == "the pattern was not done with the answer after 0.05 seconds"

@@ -8,11 +8,10 @@ from hardgate.documents.tree import ManifestTree, OverlayTree
 from hardgate.kinds.entry import DeclaredCounterexample, GateEntry
 from hardgate.kinds.twin import (
     Ending,
-    TimeLimitReached,
     judge,
     run_twin,
-    time_limit,
 )
+from hardgate.verdicts.time_limit import TimeLimitReached, time_limit
 from hardgate.verdicts.verdict import CheckResult, conclude
 
 
