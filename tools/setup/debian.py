@@ -58,7 +58,7 @@ def keyring() -> Path:
 
 
 def mirror(apt: Path) -> str:
-    """The Debian mirror that this system uses already, else Debian's own."""
+    """The Debian mirror that is named, or that this system uses. Raises SetupError."""
     named = os.environ.get("HARDGATE_DEBIAN_MIRROR")
     if named:
         return named
@@ -70,7 +70,10 @@ def mirror(apt: Path) -> str:
             found = re.search(r"https?://\S+/debian/?(?=\s|$)", line.partition("#")[0])
             if found:
                 return found.group()
-    return "http://deb.debian.org/debian"
+    raise SetupError(
+        "apt's sources on this machine name no Debian mirror",
+        f"set HARDGATE_DEBIAN_MIRROR to one; or {USE_BAZELISK}",
+    )
 
 
 def configure(work: Path, arch: str) -> list[str]:

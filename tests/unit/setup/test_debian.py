@@ -28,26 +28,33 @@ def test_architecture(
 
 
 DEB822 = "Types: deb\n# http://old.example/debian\nURIs: http://one.example/debian\nSuites: x\n"
-DEBIANS_OWN = "http://deb.debian.org/debian"
+NO_MIRROR = None
 
 
 @pytest.mark.parametrize(
     ("file", "text", "expected"),
     [
         ("sources.list.d/debian.sources", DEB822, "http://one.example/debian"),
-        ("sources.list.d/debian.sources.save", DEB822, DEBIANS_OWN),
+        ("sources.list.d/debian.sources.save", DEB822, NO_MIRROR),
         ("sources.list", "deb https://two.example/debian/ x", "https://two.example/debian/"),
         ("sources.list", "deb [a=b] http://x.example/pub/debian x", "http://x.example/pub/debian"),
-        ("sources.list", "# deb http://two.example/debian x main", DEBIANS_OWN),
-        ("sources.list", "deb http://a.example/debian-security x main", DEBIANS_OWN),
-        ("sources.list", "deb http://u.example/ubuntu x main", DEBIANS_OWN),
-        ("sources.list", "", DEBIANS_OWN),
+        ("sources.list", "# deb http://two.example/debian x main", NO_MIRROR),
+        ("sources.list", "deb http://a.example/debian-security x main", NO_MIRROR),
+        ("sources.list", "deb http://u.example/ubuntu x main", NO_MIRROR),
+        ("sources.list", "", NO_MIRROR),
     ],
 )
-def test_mirror_is_the_systems_own(tmp_path: Path, file: str, text: str, expected: str) -> None:
+def test_mirror_is_the_systems_own(
+    tmp_path: Path, file: str, text: str, expected: str | None
+) -> None:
     (tmp_path / "sources.list.d").mkdir()
     (tmp_path / file).write_text(text)
-    assert debian.mirror(tmp_path) == expected
+    if expected is not NO_MIRROR:
+        assert debian.mirror(tmp_path) == expected
+        return
+    with pytest.raises(SetupError, match="name no Debian mirror") as refused:
+        debian.mirror(tmp_path)
+    assert "HARDGATE_DEBIAN_MIRROR" in refused.value.try_next
 
 
 def test_named_mirror_wins(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
