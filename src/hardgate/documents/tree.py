@@ -242,12 +242,3 @@ class OverlayTree:
             return
         added = (path for path in self._changed if not self._base.exists(path))
         self.touched_and_read = any(map(concerns, (*added, *self._removed)))
-
-
-def materialize(tree: Tree, directory: str | Path) -> None:
-    """Writes every file of a tree below a directory, making folders as needed."""
-    target = Path(directory)
-    for path in tree.paths():
-        file = target / inside_workspace(path)
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(tree.read(path))

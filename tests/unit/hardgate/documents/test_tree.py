@@ -9,7 +9,6 @@ from hardgate.documents.tree import (
     ManifestTree,
     MissingFile,
     OverlayTree,
-    materialize,
 )
 
 FILES = {
@@ -225,19 +224,3 @@ def test_reading_a_removed_file_notices_its_absence(overlay):
     with pytest.raises(MissingFile):
         overlay.read("src/a.py")
     assert overlay.touched_and_read
-
-
-def test_materialize_writes_every_file(overlay, tmp_path):
-    overlay.edit("src/a.py", "1", "2")
-    overlay.remove("README.md")
-    materialize(overlay, tmp_path / "copy")
-    copy = DirectoryTree(tmp_path / "copy")
-    assert copy.paths() == overlay.paths()
-    assert all(copy.read(path) == overlay.read(path) for path in copy.paths())
-
-
-def test_materialize_writes_nothing_outside(tmp_path):
-    tree = ManifestTree({"../escaped.txt": __file__})
-    with pytest.raises(UnsafePath):
-        materialize(tree, tmp_path / "copy")
-    assert not (tmp_path / "escaped.txt").exists()
