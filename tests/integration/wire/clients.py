@@ -76,6 +76,14 @@ class RawClient:
         data, self._buffer = self._buffer, b""
         return data
 
+    def ended(self):
+        """Whether the connection ends without an answer. The system resets a connection that the
+        server had not accepted yet, or whose request it had not read."""
+        try:
+            return self.all() == b""
+        except ConnectionResetError:
+            return True
+
     def until(self, end):
         """Everything up to some bytes."""
         while end not in self._buffer:

@@ -135,7 +135,7 @@ def test_stopping_ends_every_wait():
         waiting.send(request_bytes())
     for client in (slow, idle):
         with client:
-            assert client.all() == b""
+            assert client.ended()
     waiting.socket.close()
     assert not [one for one in threading.enumerate() if one.name.startswith("wire-")]
 
@@ -144,8 +144,8 @@ def test_the_server_ends_at_its_wall():
     with serving(SLOW, wall_seconds=0.2) as provider:
         with RawClient(provider) as idle, RawClient(provider) as slow:
             slow.send(request_bytes())
-            assert slow.all() == b""
-            assert idle.all() == b""
+            assert slow.ended()
+            assert idle.ended()
     assert provider.transcript.limits_hit == ("wall_seconds",)
 
 
