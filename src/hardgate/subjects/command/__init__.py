@@ -1,0 +1,1 @@
+"""The command subject: a foreign agent that is started as a process."""
