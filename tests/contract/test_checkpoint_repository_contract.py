@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from agent_core.adapters.in_memory.repositories import InMemoryCheckpointRepository
-from agent_core.domain.checkpoints import Checkpoint, CheckpointTrigger
+from agent_core.domain.checkpoints import FULL_EVERY, Checkpoint, CheckpointTrigger
 from agent_core.domain.context import ContextItem, ItemKind, ToolCall
 from agent_core.domain.errors import AlreadyExists
 from agent_core.domain.outcomes import make_outcome
@@ -67,3 +67,47 @@ def test_a_version_is_written_once(repository):
     with pytest.raises(AlreadyExists):
         asyncio.run(repository.add(CHECKPOINT._replace(step_count=9)))
     assert asyncio.run(repository.latest("run")) == CHECKPOINT
+
+
+def continued(version):
+    """The checkpoints of a run up to `version`; each adds an item."""
+    items = tuple(
+        CHECKPOINT.transcript[0]._replace(id=f"item {number}") for number in range(version)
+    )
+    return [
+        CHECKPOINT._replace(version=number, transcript=items[:number])
+        for number in range(1, version + 1)
+    ]
+
+
+def add(repository, checkpoints):
+    async def all_of_them():
+        for checkpoint in checkpoints:
+            await repository.add(checkpoint)
+
+    asyncio.run(all_of_them())
+
+
+@pytest.mark.parametrize("version", [2, 7, 8, 9, 17])
+def test_a_checkpoint_is_kept_as_what_it_adds(repository, version):
+    checkpoints = continued(version)
+    add(repository, checkpoints)
+    assert asyncio.run(repository.latest("run")) == checkpoints[-1]
+    chain = asyncio.run(repository.chain("run"))
+    assert [one.checkpoint.version for one in chain] == list(
+        range(max(1, version // FULL_EVERY * FULL_EVERY), version + 1)
+    )
+    assert [one.is_full for one in chain] == [True] + [False] * (len(chain) - 1)
+
+
+def test_the_checkpoints_of_a_run_are_deleted_together(repository):
+    add(repository, continued(3))
+    add(repository, [CHECKPOINT._replace(run_id="other")])
+    assert asyncio.run(repository.delete_for_run("run")) == 3
+    assert asyncio.run(repository.latest("run")) is None
+    assert asyncio.run(repository.chain("run")) == ()
+    assert asyncio.run(repository.delete_for_run("run")) == 0
+    assert asyncio.run(repository.latest("other")) is not None
+    later = continued(5)[-1]
+    add(repository, [later])
+    assert asyncio.run(repository.latest("run")) == later

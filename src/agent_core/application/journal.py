@@ -8,10 +8,10 @@ from agent_core.domain.canonical import JsonValue
 from agent_core.domain.events import ActorType, EventType, NewEvent
 from agent_core.domain.runs import Run
 from agent_core.domain.sessions import Session
+from agent_core.domain.upcasting import current_version
 from agent_core.ports.determinism import Clock, IdFactory
 from agent_core.ports.persistence import UnitOfWork
 
-_SCHEMA_VERSION = 1
 _RUNTIME = "agent_core"
 
 
@@ -58,7 +58,7 @@ class Journal:
             session_id=session_id,
             run_id=run_id,
             event_type=event_type,
-            payload_schema_version=_SCHEMA_VERSION,
+            payload_schema_version=current_version(event_type),
             actor_type=actor_type,
             actor_id=actor_id,
             payload=dict(payload),

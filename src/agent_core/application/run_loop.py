@@ -18,7 +18,7 @@ from agent_core.application.step_failed import StepFailed, raise_if_passed
 from agent_core.application.tool_batch import ToolBatch
 from agent_core.domain import budgets
 from agent_core.domain.breaker import Breaker
-from agent_core.domain.checkpoints import Checkpoint, CheckpointTrigger
+from agent_core.domain.checkpoints import Checkpoint, CheckpointTrigger, stored
 from agent_core.domain.context import (
     ContextItem,
     ItemKind,
@@ -149,6 +149,7 @@ class RunLoop:
                     "version": checkpoint.version,
                     "trigger": trigger,
                     "step_number": run.step_count,
+                    "full": stored(checkpoint, latest).is_full,
                 },
             )
         return run, transcript

@@ -31,6 +31,14 @@ class InvalidEvent(AgentCoreError, ValueError):
     """An event that the catalogue does not have, or with another payload than it declares."""
 
 
+class UnknownPayloadVersion(AgentCoreError):
+    """An event whose payload has a version that this code does not know, such as a newer one."""
+
+
+class BrokenCheckpoints(AgentCoreError):
+    """Checkpoints that do not belong together; the run is rebuilt from its log instead."""
+
+
 class RegistrationError(AgentCoreError):
     """Tools that may not be registered. `problems` names every broken rule of every tool."""
 

@@ -78,7 +78,12 @@ CATALOGUE: Mapping[EventType, Mapping[str, Member]] = MappingProxyType(
         EventType.USER_MESSAGE_CREATED: {"text": _TEXT, **_LABELS},
         EventType.RUN_QUEUED: {},
         EventType.RUN_STARTED: {},
-        EventType.RUN_CHECKPOINTED: {"version": _COUNT, "trigger": _TEXT, "step_number": _COUNT},
+        EventType.RUN_CHECKPOINTED: {
+            "version": _COUNT,
+            "trigger": _TEXT,
+            "step_number": _COUNT,
+            "full": _FLAG,
+        },
         EventType.RUN_COMPLETED: _COUNTERS,
         EventType.RUN_FAILED: {**_COUNTERS, **_FAILURE},
         EventType.MODEL_REQUEST_STARTED: {

@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Protocol
 
-from agent_core.domain.checkpoints import Checkpoint
+from agent_core.domain.checkpoints import Checkpoint, StoredCheckpoint
 from agent_core.domain.events import Event, NewEvent
 from agent_core.domain.invocations import InvocationStatus, ToolInvocation
 from agent_core.domain.runs import Run, RunStatus
@@ -45,13 +45,15 @@ class RunRepository(Protocol):
 
 
 class EventRepository(Protocol):
-    """The event log: append and read, nothing else."""
+    """The event log: append and read, nothing else. Payloads are read in today's shape, whatever
+    version they were written in; `UnknownPayloadVersion` for one that is not known."""
 
     async def append(self, event: NewEvent) -> Event:
         """Store an event under the next sequence of its session, counted from 1.
 
         `AlreadyExists` for an id that is taken; `InvalidEvent` for a type or a payload that the
-        catalogue does not have, and `ValueError` for one that is not JSON. What the caller does
+        catalogue does not have or that is not written in its present version, and `ValueError`
+        for one that is not JSON. What the caller does
         to the payload afterwards does not reach the log.
         """
         ...
@@ -101,5 +103,17 @@ class CheckpointRepository(Protocol):
         ...
 
     async def latest(self, run_id: str) -> Checkpoint | None:
-        """The checkpoint of the run with the highest version, if there is one."""
+        """The checkpoint of the run with the highest version, if there is one.
+
+        Raises `BrokenCheckpoints` if what it continues is not there.
+        """
+        ...
+
+    async def chain(self, run_id: str) -> tuple[StoredCheckpoint, ...]:
+        """What `latest` is read from, by version: the last full checkpoint and what follows it."""
+        ...
+
+    async def delete_for_run(self, run_id: str) -> int:
+        """Delete the checkpoints of a run, and return how many there were. Nothing is lost: a run
+        without any is rebuilt from its log."""
         ...

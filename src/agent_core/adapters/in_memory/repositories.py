@@ -11,13 +11,13 @@ from datetime import datetime
 
 from agent_core.adapters.in_memory.undo import UndoLog
 from agent_core.domain.canonical import JsonObject, canonical_json
-from agent_core.domain.checkpoints import Checkpoint
+from agent_core.domain.checkpoints import Checkpoint, StoredCheckpoint, restored, stored
 from agent_core.domain.errors import AlreadyExists, NotFound, StaleState
-from agent_core.domain.event_catalogue import check_event
 from agent_core.domain.events import Event, NewEvent
 from agent_core.domain.invocations import InvocationStatus, ToolInvocation
 from agent_core.domain.runs import Run, RunStatus
 from agent_core.domain.sessions import Session
+from agent_core.domain.upcasting import check_written
 from agent_core.ports.repositories import (
     CheckpointRepository,
     EventRepository,
@@ -86,7 +86,7 @@ class InMemoryEventRepository(EventRepository):
     async def append(self, event: NewEvent) -> Event:
         if event.id in self._ids:
             raise AlreadyExists(f"event {event.id}")
-        check_event(event.event_type, event.payload)
+        check_written(event)
         payload = _json_copy(event.payload)
         sequence = self._next_sequence.get(event.session_id, 1)
         stored = Event(**{**event._asdict(), "payload": payload}, sequence=sequence)
@@ -167,18 +167,32 @@ class InMemoryToolInvocationRepository(ToolInvocationRepository):
 class InMemoryCheckpointRepository(CheckpointRepository):
     def __init__(self, undo: UndoLog | None = None) -> None:
         self._undo = undo or UndoLog()
-        self._checkpoints: dict[str, dict[int, Checkpoint]] = {}
+        self._checkpoints: dict[str, dict[int, StoredCheckpoint]] = {}
 
     async def add(self, checkpoint: Checkpoint) -> None:
         versions = self._checkpoints.setdefault(checkpoint.run_id, {})
         if checkpoint.version in versions:
             raise AlreadyExists(f"checkpoint {checkpoint.version} of run {checkpoint.run_id}")
-        versions[checkpoint.version] = checkpoint
+        versions[checkpoint.version] = stored(checkpoint, await self.latest(checkpoint.run_id))
         self._undo.record(lambda: versions.pop(checkpoint.version))
 
     async def latest(self, run_id: str) -> Checkpoint | None:
-        versions = self._checkpoints.get(run_id)
-        return versions[max(versions)] if versions else None
+        chain = await self.chain(run_id)
+        return restored(chain) if chain else None
+
+    async def chain(self, run_id: str) -> tuple[StoredCheckpoint, ...]:
+        versions = self._checkpoints.get(run_id, {})
+        chain: list[StoredCheckpoint] = []
+        for version in sorted(versions, reverse=True):
+            chain.append(versions[version])
+            if versions[version].is_full:
+                break
+        return tuple(reversed(chain))
+
+    async def delete_for_run(self, run_id: str) -> int:
+        deleted = self._checkpoints.pop(run_id, {})
+        self._undo.record(lambda: self._checkpoints.update({run_id: deleted}))
+        return len(deleted)
 
 
 def _detached(invocation: ToolInvocation) -> ToolInvocation:

@@ -77,7 +77,8 @@ def test_everything_wrong_is_told_at_once():
     with pytest.raises(InvalidEvent) as caught:
         check_event("run.checkpointed", {"version": "1", "trigger": "x", "more": 1})
     assert str(caught.value) == (
-        "run.checkpointed: more is not a member; version is no int; step_number is missing"
+        "run.checkpointed: more is not a member; version is no int; step_number is missing; "
+        "full is missing"
     )
 
 
