@@ -168,6 +168,9 @@ class Index:
             if not isinstance(entry.get(key), (str, type(None))):
                 message = f"found {shown(entry[key])}; allowed: a text"
                 yield (key,), "schema.type", message
+        if not isinstance(entry.get("options"), (dict, type(None))):
+            message = f"found {shown(entry['options'])}; allowed: a map"
+            yield ("options",), "schema.type", message
         if kind == "corpus":
             yield from corpus_faults(entry.get("corpus"), self.evals_folder + "/corpora/")
         yield from source_faults(entry.get("sources", []))

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+
+_READY, _READY_FOLDER = "hardgate:", "hardgate/structural_checks"
 
 
 class UsageError(Exception):
@@ -45,6 +48,7 @@ class GateEntry:
     trials: int | None = None
     corpus: str | None = None
     minimum_members: int | None = None
+    options: Mapping[str, Any] | None = None
     counterexamples: tuple[DeclaredCounterexample, ...] = ()
 
     def declared(self, name: str) -> DeclaredCounterexample:
@@ -76,6 +80,7 @@ def read_entry(path: Path) -> GateEntry:
             trials=plain.get("trials"),
             corpus=plain.get("corpus"),
             minimum_members=plain.get("minimum_members"),
+            options=plain.get("options"),
             counterexamples=counterexamples,
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -102,7 +107,13 @@ def read_manifest(path: Path) -> dict[str, str]:
 
 
 def load_check(entry: GateEntry) -> Callable[..., Any]:
-    """The function that `gates/checks/<area>.py::<function>` names. Raises MissingCodeError."""
+    """The function that the entry names; raises MissingCodeError.
+
+    `gates/checks/<area>.py::<function>` is the workspace's own, `hardgate:<name>` the function
+    `check` of a module of `hardgate.structural_checks`.
+    """
+    if entry.check and entry.check.startswith(_READY):
+        return _function(f"{_READY_FOLDER}/{entry.check.removeprefix(_READY)}.py", "check")
     path, separator, function = (entry.check or "").partition("::")
     if not separator or not path.endswith(".py"):
         found = repr(entry.check) if entry.check else "no check"

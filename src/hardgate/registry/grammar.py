@@ -18,7 +18,7 @@ NAME_PATTERN = f"^{_WORD}$"
 RULE_NAME_PATTERN = rf"^{_WORD}(\.{_WORD})*$"
 GATE_ID_PATTERN = rf"^gate\.{_WORD}\.{_WORD}$"
 SPEC_PATTERN = r"^docs/specs/[^#]+\.md#[^#\s]+$"
-CHECK_PATTERN = rf"^(case:{_WORD}|gates/checks/{_WORD}\.py::{_WORD})$"
+CHECK_PATTERN = rf"^(case:{_WORD}|hardgate:{_WORD}|gates/checks/{_WORD}\.py::{_WORD})$"
 CORPUS_PATTERN = r"^evals/corpora/[^/]+(/[^/]+)*$"
 DEFECT_FOLDER_PATTERN = rf"^gates/defects/{_WORD}/{_WORD}$"
 LABEL_PATTERN = r"^(@@?[A-Za-z0-9._+~-]*)?//[A-Za-z0-9._/+~-]*(:[A-Za-z0-9._/+=,@~-]+)?$"
@@ -81,7 +81,7 @@ def prose(rule: str) -> Callable[[str], str]:
 _ID_ALLOWED = "gate.<area>.<slug>, each of lower-case letters, digits and underscores"
 _NAME_ALLOWED = "a name such as missing_await (a-z, 0-9 and _, a letter first)"
 _RULE_ALLOWED = "the name of a rule or check, such as layer_order or fixture.unconsumed"
-_CHECK_ALLOWED = "gates/checks/<area>.py::<function> or case:<case name>"
+_CHECK_ALLOWED = "gates/checks/<area>.py::<function>, case:<case name> or hardgate:<name>"
 
 GateId = Annotated[
     str,

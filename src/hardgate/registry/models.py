@@ -12,6 +12,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from hardgate.registry import grammar
+from hardgate.registry.check_options import editor_rules
 
 LARGEST_MILESTONE = 99
 LARGEST_COUNT = 1_000_000
@@ -30,7 +31,7 @@ KEYS_OF_KIND: dict[Kind, tuple[str, ...]] = {
     Kind.CASE: (),
     Kind.PROPERTY: ("trials", "sources"),
     Kind.CORPUS: ("corpus", "minimum_members", "sources"),
-    Kind.STRUCTURAL: ("sources",),
+    Kind.STRUCTURAL: ("sources", "options"),
 }
 KEYS_OF_SOME_KIND = tuple(dict.fromkeys(key for keys in KEYS_OF_KIND.values() for key in keys))
 REQUIRED_KEYS: dict[Kind, tuple[str, ...]] = {
@@ -76,7 +77,7 @@ def _with_keys_of_kinds(schema: dict[str, Any]) -> None:
             },
         }
         for kind in KEYS_OF_KIND
-    ]
+    ] + editor_rules()
 
 
 class Gate(_Entry):
@@ -98,8 +99,12 @@ class Gate(_Entry):
     statement: grammar.Statement = Field(description="What has to hold, as one can check it.")
     check: grammar.Check | None = Field(
         default=None,
-        description="gates/checks/<area>.py::<function>, or case:<case name> for the kind case. "
-        "Required once the gate is active.",
+        description="gates/checks/<area>.py::<function>, case:<case name> for the kind case, or "
+        "hardgate:<name> for a ready structural check. Required once the gate is active.",
+    )
+    options: dict[str, Any] | None = Field(
+        default=None,
+        description="With check: hardgate:<name>: what docs/reference/structural-checks.md says.",
     )
     trials: Annotated[int, Field(ge=1, le=LARGEST_COUNT)] | None = Field(
         default=None, description="Kind property: the least number of generated examples."

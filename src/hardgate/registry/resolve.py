@@ -9,6 +9,7 @@ from hardgate.documents.problems import DefinitionError, Problem
 from hardgate.documents.strict_yaml import Keys, load
 from hardgate.documents.tree import MissingFile, Tree
 from hardgate.documents.wording import LIKE_PATHS, choices, did_you_mean, quoted
+from hardgate.registry.check_options import ready_check
 from hardgate.registry.loader import Registry
 from hardgate.registry.models import Counterexample, Gate
 
@@ -78,6 +79,8 @@ def check_problems(tree: Tree, registry: Registry) -> list[Problem]:
             continue  # the loader has refused it
         if gate.check.startswith("case:"):
             missing = _missing_case(gate.check.removeprefix("case:"), cases)
+        elif ready_check(gate.check) is not None:
+            missing = None  # Hardgate's own: the loader has refused a name that is none
         else:
             path, name = gate.check.split("::")
             missing = _missing_function(modules, tree, path, name)

@@ -7,8 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hardgate.documents.confusable import skeleton
-from hardgate.documents.problems import Problem
+from hardgate.documents.problems import DefinitionError, Problem
 from hardgate.documents.strict_yaml import Document, Keys
+from hardgate.documents.validation import validate
+from hardgate.documents.wording import choices, did_you_mean, quoted
+from hardgate.registry.check_options import OPTIONS_OF, PREFIX, ready_check
 from hardgate.registry.models import KEYS_OF_KIND, KEYS_OF_SOME_KIND, REQUIRED_KEYS, Gate, Kind
 
 
@@ -97,6 +100,7 @@ def entry_problems(entry: Entry, milestone: int) -> Iterator[Problem]:
     """What is wrong with one entry beyond its single values, at the repository's milestone."""
     yield from _kind_problems(entry)
     yield from _check_problems(entry)
+    yield from _options_problems(entry)
     yield from _counterexample_problems(entry)
     if entry.gate.milestone <= milestone:
         yield from _active_problems(entry, milestone)
@@ -131,9 +135,38 @@ def _check_problems(entry: Entry) -> Iterator[Problem]:
     else:
         module = f"gates/checks/{gate.area}.py::"
         allowed, fits = f"{module}<function>", gate.check.startswith(module)
+        if gate.kind == Kind.STRUCTURAL:
+            allowed = f"{allowed} or {PREFIX}<name>"
+            fits = fits or gate.check.startswith(PREFIX)
     if not fits:
         message = f"found '{gate.check}' on a gate of kind {gate.kind} and area {gate.area}"
         yield entry.problem(("check",), "check_mismatch", f"{message}; allowed: {allowed}")
+
+
+def _options_problems(entry: Entry) -> Iterator[Problem]:
+    """The ready check exists and is given the options that it needs; no other check has any."""
+    name, options = ready_check(entry.gate.check), entry.gate.options
+    if name is None:
+        if options is not None:
+            message = f"found options without a ready check; allowed: with check: {PREFIX}<name>"
+            yield entry.problem(("options",), "options_unexpected", message)
+        return
+    model = OPTIONS_OF.get(name)
+    if model is None:
+        message = f"found no ready check {quoted(name)}; allowed: {choices(OPTIONS_OF)}"
+        message = f"{message}{did_you_mean(name, OPTIONS_OF)}"
+        yield entry.problem(("check",), "check_unknown", message)
+        return
+    if options is None:
+        needed = [key for key, field in model.model_fields.items() if field.is_required()]
+        if needed:
+            message = f"found {PREFIX}{name} without 'options'; allowed: {', '.join(needed)} in it"
+            yield entry.problem((), "options_missing", message)
+        return
+    try:
+        validate(entry.document, model, (entry.index, "options"))
+    except DefinitionError as error:
+        yield from error.problems
 
 
 def _counterexample_problems(entry: Entry) -> Iterator[Problem]:

@@ -12,7 +12,7 @@ from hardgate.registry.loader import load_registry
 PATH = "gates/tool.yaml"
 KEYS = (
     "check, corpus, counterexamples, id, kind, lowered, milestone, minimum_members, "
-    "sources, spec, statement or trials"
+    "options, sources, spec, statement or trials"
 )
 GOOD = """\
 - id: gate.tool.forced_trust
@@ -94,7 +94,8 @@ ROWS: dict[str, tuple[str | bytes, str]] = {
     ),
     "optional gate": (
         good("  kind:", "  optional: true\n  kind:"),
-        f"3:3: schema.unknown_key: found the unknown key 'optional'; allowed: {KEYS}",
+        f"3:3: schema.unknown_key: found the unknown key 'optional'; allowed: {KEYS}; "
+        "did you mean 'options'?",
     ),
     "missing keys": (
         b"- id: gate.tool.forced_trust\n",
@@ -249,27 +250,29 @@ ROWS: dict[str, tuple[str | bytes, str]] = {
     "check escapes": (
         good("gates/checks/tool.py", "gates/checks/../../tool.py"),
         "6:10: check_malformed: found 'gates/checks/../../tool.py::forced_trust'; allowed: "
-        "gates/checks/<area>.py::<function> or case:<case name>",
+        "gates/checks/<area>.py::<function>, case:<case name> or hardgate:<name>",
     ),
     "check is a pytest node of the tests": (
         good("gates/checks/tool.py", "tests/unit/test_tool.py"),
         "6:10: check_malformed: found 'tests/unit/test_tool.py::forced_trust'; allowed: "
-        "gates/checks/<area>.py::<function> or case:<case name>",
+        "gates/checks/<area>.py::<function>, case:<case name> or hardgate:<name>",
     ),
     "check without a function": (
         good("tool.py::forced_trust", "tool.py"),
         "6:10: check_malformed: found 'gates/checks/tool.py'; allowed: "
-        "gates/checks/<area>.py::<function> or case:<case name>",
+        "gates/checks/<area>.py::<function>, case:<case name> or hardgate:<name>",
     ),
     "check in another area": (
         good("gates/checks/tool.py", "gates/checks/model.py"),
         "6:10: check_mismatch: found 'gates/checks/model.py::forced_trust' on a gate of kind "
-        "structural and area tool; allowed: gates/checks/tool.py::<function>",
+        "structural and area tool; allowed: gates/checks/tool.py::<function> or "
+        "hardgate:<name>",
     ),
     "case check on a structural gate": (
         good("gates/checks/tool.py::forced_trust", "case:forced_trust"),
         "6:10: check_mismatch: found 'case:forced_trust' on a gate of kind structural and "
-        "area tool; allowed: gates/checks/tool.py::<function>",
+        "area tool; allowed: gates/checks/tool.py::<function> or "
+        "hardgate:<name>",
     ),
     "sources missing on an active gate": (
         good(f"  {SOURCES}\n", ""),
