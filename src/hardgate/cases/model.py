@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from hardgate.cases.command import CommandSubject
 from hardgate.cases.expected import Entry, Expected
 from hardgate.cases.values import (
     LONGEST_LIST,
@@ -221,6 +222,11 @@ class Case(Entry):
     )
     tags: Annotated[tuple[Tag, ...], Field(max_length=LONGEST_LIST)] = Field(
         default=(), description="Words to select cases by."
+    )
+    subject: CommandSubject | None = Field(
+        default=None,
+        description="An agent that is started as a process. Default: the runtime that is mounted, "
+        "or, where there is none, {agent} with all its defaults.",
     )
     agent_id: Name = Field(default="general", description="The agent that runs.")
     principal: Identity = Field(default="eval.standard", description="Whose scopes the run has.")

@@ -6,6 +6,7 @@ What an `expected` block has to satisfy by itself is in `expected_rules`.
 import re
 from collections.abc import Iterator
 
+from hardgate.cases.command_rules import command_problems
 from hardgate.cases.expected_rules import (
     CANNOT_FAIL,
     CONTRADICTION,
@@ -45,6 +46,7 @@ def own_problems(case: Case, document: Document) -> list[Problem]:
         *_expected_or_arms(case, document),
         *_interventions(case, document),
         *_named_once(case, document),
+        *command_problems(case, document),
     ]
     for run in planned_runs(case):
         problems += [
