@@ -10,6 +10,7 @@ from agent_core.domain.events import Event
 from agent_core.ports.repositories import (
     CheckpointRepository,
     EventRepository,
+    ProjectionRepository,
     RunRepository,
     SessionRepository,
     ToolInvocationRepository,
@@ -36,6 +37,9 @@ class UnitOfWork(Protocol):
 
     @property
     def checkpoints(self) -> CheckpointRepository: ...
+
+    @property
+    def projections(self) -> ProjectionRepository: ...
 
     async def __aenter__(self) -> Self: ...
 

@@ -12,6 +12,7 @@ from typing import Protocol
 from agent_core.domain.checkpoints import Checkpoint, StoredCheckpoint
 from agent_core.domain.events import Event, NewEvent
 from agent_core.domain.invocations import InvocationStatus, ToolInvocation
+from agent_core.domain.projections import ProjectedState
 from agent_core.domain.runs import Run, RunStatus
 from agent_core.domain.sessions import Session
 
@@ -116,4 +117,25 @@ class CheckpointRepository(Protocol):
     async def delete_for_run(self, run_id: str) -> int:
         """Delete the checkpoints of a run, and return how many there were. Nothing is lost: a run
         without any is rebuilt from its log."""
+        ...
+
+
+class ProjectionRepository(Protocol):
+    async def get(self, projection: str, session_id: str) -> ProjectedState | None:
+        """The stored state, whichever version of the projection built it."""
+        ...
+
+    async def save(self, state: ProjectedState, expected_position: int | None) -> None:
+        """Store a state in the place of the one at `expected_position`, or of none for None.
+
+        `StaleState` if the stored one is elsewhere: somebody else has moved it; nothing is written
+        then.
+        """
+        ...
+
+    async def list_behind(
+        self, projection: str, builder_version: int, limit: int
+    ) -> tuple[str, ...]:
+        """At most `limit` sessions, by id, with events after their state's position, or whose state
+        is of another version, or that have events and no state."""
         ...

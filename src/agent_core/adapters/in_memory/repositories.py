@@ -15,12 +15,14 @@ from agent_core.domain.checkpoints import Checkpoint, StoredCheckpoint, restored
 from agent_core.domain.errors import AlreadyExists, NotFound, StaleState
 from agent_core.domain.events import Event, NewEvent
 from agent_core.domain.invocations import InvocationStatus, ToolInvocation
+from agent_core.domain.projections import ProjectedState
 from agent_core.domain.runs import Run, RunStatus
 from agent_core.domain.sessions import Session
 from agent_core.domain.upcasting import check_written
 from agent_core.ports.repositories import (
     CheckpointRepository,
     EventRepository,
+    ProjectionRepository,
     RunRepository,
     SessionRepository,
     ToolInvocationRepository,
@@ -106,6 +108,10 @@ class InMemoryEventRepository(EventRepository):
             for event in self._logs.get(session_id, [])
             if event.sequence > after
         )
+
+    def last_sequences(self) -> dict[str, int]:
+        """The sequence of the last event of each session that has any."""
+        return {session_id: log[-1].sequence for session_id, log in self._logs.items() if log}
 
 
 class InMemoryToolInvocationRepository(ToolInvocationRepository):
@@ -193,6 +199,42 @@ class InMemoryCheckpointRepository(CheckpointRepository):
         deleted = self._checkpoints.pop(run_id, {})
         self._undo.record(lambda: self._checkpoints.update({run_id: deleted}))
         return len(deleted)
+
+
+class InMemoryProjectionRepository(ProjectionRepository):
+    def __init__(self, events: InMemoryEventRepository, undo: UndoLog | None = None) -> None:
+        self._events = events
+        self._undo = undo or UndoLog()
+        self._states: dict[tuple[str, str], ProjectedState] = {}
+
+    async def get(self, projection: str, session_id: str) -> ProjectedState | None:
+        found = self._states.get((projection, session_id))
+        return found and found._replace(state=_json_copy(found.state))
+
+    async def save(self, state: ProjectedState, expected_position: int | None) -> None:
+        key = state.projection, state.session_id
+        stored = self._states.get(key)
+        if (None if stored is None else stored.position) != expected_position:
+            raise StaleState(f"projection {key}: not at {expected_position}")
+        self._states[key] = state._replace(state=_json_copy(state.state))
+        if stored is None:
+            self._undo.record(lambda: self._states.pop(key))
+        else:
+            self._undo.record(lambda: self._states.update({key: stored}))
+
+    async def list_behind(
+        self, projection: str, builder_version: int, limit: int
+    ) -> tuple[str, ...]:
+        behind = []
+        for session_id, last in sorted(self._events.last_sequences().items()):
+            state = self._states.get((projection, session_id))
+            if (
+                state is None
+                or state.position < last
+                or state.builder_version != builder_version
+            ):
+                behind.append(session_id)
+        return tuple(behind[:limit])
 
 
 def _detached(invocation: ToolInvocation) -> ToolInvocation:

@@ -8,6 +8,7 @@ from typing import Self
 from agent_core.adapters.in_memory.repositories import (
     InMemoryCheckpointRepository,
     InMemoryEventRepository,
+    InMemoryProjectionRepository,
     InMemoryRunRepository,
     InMemorySessionRepository,
     InMemoryToolInvocationRepository,
@@ -31,6 +32,7 @@ class InMemoryUnitOfWork(UnitOfWork):
         self._events = InMemoryEventRepository(self._undo)
         self._invocations = InMemoryToolInvocationRepository(self._undo)
         self._checkpoints = InMemoryCheckpointRepository(self._undo)
+        self._projections = InMemoryProjectionRepository(self._events, self._undo)
 
     @property
     def sessions(self) -> InMemorySessionRepository:
@@ -51,6 +53,10 @@ class InMemoryUnitOfWork(UnitOfWork):
     @property
     def checkpoints(self) -> InMemoryCheckpointRepository:
         return self._checkpoints
+
+    @property
+    def projections(self) -> InMemoryProjectionRepository:
+        return self._projections
 
     async def __aenter__(self) -> Self:
         await give_way()
