@@ -191,7 +191,8 @@ ROWS: dict[str, tuple[str | bytes, str]] = {
         "1:7: id_area_mismatch: found 'gate.model.forced_trust' in gates/tool.yaml; allowed: "
         "gate.tool.<slug>, the area being the stem of the file\n"
         "6:10: check_mismatch: found 'gates/checks/tool.py::forced_trust' on a gate of kind "
-        "structural and area model; allowed: gates/checks/model.py::<function>",
+        "structural and area model; allowed: gates/checks/model.py::<function> or "
+        "hardgate:<name>",
     ),
     "spec outside docs/specs": (
         good("docs/specs/tool_system.md", "docs/guide/tool_system.md"),
