@@ -15,15 +15,18 @@ from hardgate.verdicts.verdict import Finding
 FILTERED = "run_filtered"
 BAZELRC = ".bazelrc"
 _BUILD_NAMES = ("BUILD", "BUILD.bazel")
+_DELETED_PACKAGES = "--deleted_packages"
 _FILTERING_OPTIONS = (
     "--build_tag_filters",
-    "--deleted_packages",
+    _DELETED_PACKAGES,
     "--test_filter",
     "--test_lang_filters",
     "--test_size_filters",
     "--test_tag_filters",
     "--test_timeout_filters",
 )
+# Workspaces of their own: their packages cannot be loaded here, and their tests are run by ours.
+_EXAMPLES = "examples/"
 _RETRYING_OPTION = "--flaky_test_attempts"
 _ONCE = "1"
 _ALWAYS = re.compile(r"(build|common|run|test|always)(:linux|:macos)?")
@@ -79,6 +82,12 @@ def _options(path: str, text: str) -> Iterator[Finding]:
             if name == _RETRYING_OPTION and value != _ONCE:
                 message = f"{name} repeats a failing test until it passes"
                 yield Finding(path, number, FLAKY, message)
+            if name == _DELETED_PACKAGES and _only_examples(value):
+                continue
             if name in _FILTERING_OPTIONS and _ALWAYS.fullmatch(command):
                 message = f"{name} leaves tests out of every run; give it a --config of its own"
                 yield Finding(path, number, FILTERED, message)
+
+
+def _only_examples(packages: str) -> bool:
+    return all(package.startswith(_EXAMPLES) for package in packages.split(","))

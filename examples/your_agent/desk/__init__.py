@@ -1,0 +1,1 @@
+"""The order desk: one small agent, written four times."""
