@@ -35,6 +35,7 @@ def test_objects(body, value):
         (b"1.5", "received a number"),
         (b'{"a": NaN}', "NaN is no JSON"),
         (b'{"a": -Infinity}', "-Infinity is no JSON"),
+        (b'{"a": -1e999}', "'-1e999' is larger than"),
         (b'{"a": 1, "b": 2, "a": 3}', "'a' stands twice"),
         (b'{"a": "\xff"}', "no UTF-8 at byte 7"),
         (b"\xef\xbb\xbf{}", "no JSON"),
@@ -54,3 +55,8 @@ def test_what_is_refused(body, words):
 def test_the_limits_themselves_are_allowed():
     assert parse_object(b'{"a": [[1]]}', LIMITS)
     assert parse_object(b'{"a": [' + b"1," * 17 + b"1]}", LIMITS)
+
+
+def test_a_refusal_names_what_was_read():
+    with pytest.raises(BadJson, match=r"^the line is no JSON"):
+        parse_object(b"{", LIMITS, "the line")
