@@ -5,10 +5,10 @@ import socket
 import threading
 from collections.abc import Callable
 
+from hardgate.wire.exchange import Served, Service
 from hardgate.wire.http1 import BadRequest, Request, RequestReader
 from hardgate.wire.limits import Limits
 from hardgate.wire.reply import COMPLETE, STALL, Reply, body_pieces, head_bytes, without_body
-from hardgate.wire.service import ModelService, Served
 
 _LINGER_SECONDS = 1.0
 _LINGER_BYTES = 4 * 1024 * 1024
@@ -24,7 +24,7 @@ class Connection:
     def __init__(
         self,
         peer: socket.socket,
-        service: ModelService,
+        service: Service,
         limits: Limits,
         clock: Callable[[], float],
         deadline: float,
@@ -69,7 +69,7 @@ class Connection:
             if self._request_deadline is not None:
                 message = f"the request took more than {self._limits.read_seconds} seconds"
                 raise BadRequest(408, message, "read_seconds") from None
-            self._service.transcript.hit("wall_seconds")
+            self._service.hit("wall_seconds")
             raise
         if self._request_deadline is None:
             latest = self._clock() + self._limits.read_seconds
@@ -106,7 +106,7 @@ class Connection:
             return True
         left = self._deadline - self._clock()
         if seconds > left:
-            self._service.transcript.hit("wall_seconds")
+            self._service.hit("wall_seconds")
         if self._gone(min(seconds, max(left, 0.0))):
             return False
         return seconds <= left

@@ -8,10 +8,13 @@ STALL = "stall"
 
 _REASONS = {
     200: "OK",
+    202: "Accepted",
+    204: "No Content",
     400: "Bad Request",
     401: "Unauthorized",
     404: "Not Found",
     405: "Method Not Allowed",
+    406: "Not Acceptable",
     408: "Request Timeout",
     413: "Content Too Large",
     415: "Unsupported Media Type",

@@ -1,4 +1,4 @@
-"""The listening side of the scripted provider: one thread for each connection."""
+"""The listening side of a scripted server: one thread for each connection."""
 
 import select
 import socket
@@ -6,9 +6,9 @@ import threading
 from collections.abc import Callable
 
 from hardgate.wire.connection import Connection
+from hardgate.wire.exchange import Service
 from hardgate.wire.limits import Limits
 from hardgate.wire.reply import Reply, head_bytes
-from hardgate.wire.service import ModelService
 
 _BACKLOG = 64
 _JOIN_SECONDS = 10.0
@@ -22,7 +22,7 @@ class Server:
     `clock` tells seconds that never run backwards.
     """
 
-    def __init__(self, service: ModelService, limits: Limits, clock: Callable[[], float]) -> None:
+    def __init__(self, service: Service, limits: Limits, clock: Callable[[], float]) -> None:
         self._service = service
         self._limits = limits
         self._clock = clock
@@ -88,7 +88,7 @@ class Server:
             self._turn_away(peer)
 
     def _turn_away(self, peer: socket.socket) -> None:
-        self._service.transcript.hit("connections")
+        self._service.hit("connections")
         with peer:
             try:
                 peer.settimeout(_BUSY_SECONDS)

@@ -4,7 +4,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from hardgate.fixtures.model_script import ErrorTurn, ModelScript
 from hardgate.wire import checks, endpoints
@@ -13,6 +13,7 @@ from hardgate.wire.checks import Violation
 from hardgate.wire.conversation import Message, ModelRequest, estimated_input_tokens
 from hardgate.wire.dialect import Dialect
 from hardgate.wire.endpoints import Endpoint, find_endpoint
+from hardgate.wire.exchange import Served
 from hardgate.wire.http1 import BadRequest, Request
 from hardgate.wire.json_body import BadJson, parse_object
 from hardgate.wire.limits import Limits
@@ -35,13 +36,6 @@ _CARRIERS = ("authorization", "x-api-key")
 
 # What a server says that has ended, or that has said once why it refuses.
 _CLOSED = Reply(503)
-
-
-class Served(NamedTuple):
-    """A reply and the number of its exchange, None where there is no exchange for it."""
-
-    reply: Reply
-    number: int | None
 
 
 class ModelService:
@@ -102,6 +96,10 @@ class ModelService:
                     self.player.take_back(self._sending.turn)
                 self._sending = None
                 self._free.notify_all()
+
+    def hit(self, limit: str) -> None:
+        """Note a limit that the connections reached."""
+        self.transcript.hit(limit)
 
     def close(self) -> None:
         """Let nobody wait any longer."""
