@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 
 from hardgate.cases.expected import Entry
-from hardgate.cases.values import Name, Path, Text
+from hardgate.cases.values import Name, Path
 from hardgate.documents.texts import matching
 
 LONGEST_COMMAND = 100

@@ -83,7 +83,9 @@ def _prompt(subject: CommandSubject, document: Document) -> Iterator[Problem]:
     found = _placeholders(subject)
     wanted = _PROMPT_PLACEHOLDER.get(subject.prompt)
     if wanted is not None and wanted not in found:
-        message = f"found prompt {subject.prompt} without {{{wanted}}} in the command; allowed: both"
+        message = (
+            f"found prompt {subject.prompt} without {{{wanted}}} in the command; allowed: both"
+        )
         yield document.problem((*_AT, "prompt"), "case.prompt", message)
     for way, placeholder in _PROMPT_PLACEHOLDER.items():
         if placeholder in found and way != subject.prompt:

@@ -22,6 +22,8 @@ from hardgate.cases.values import (
     Sha256,
     Text,
     Texts,
+    ToolName,
+    ToolNames,
 )
 
 LONGEST_PATTERN = 512
@@ -47,7 +49,7 @@ class Entry(BaseModel):
 class ExpectedCall(Entry):
     """Calls that the model has to propose. Each call serves one entry."""
 
-    name: DottedName = Field(description="The tool's name.")
+    name: ToolName = Field(description="The tool's name.")
     count: Count | None = Field(
         default=None,
         description="The exact number of calls. The counts of all entries of one tool together are "
@@ -74,7 +76,7 @@ class ExpectedCall(Entry):
 class ExpectedArgument(Entry):
     """An argument that some call of a tool has to have; one call meets all that is said here."""
 
-    tool: DottedName = Field(description="The tool's name.")
+    tool: ToolName = Field(description="The tool's name.")
     key: Text = Field(description="The argument's name, at the top of the arguments.")
     equals: Any = Field(
         default=None,
@@ -93,7 +95,7 @@ class ExpectedArgument(Entry):
 class ExpectedEffect(Entry):
     """What became of the effect watermarks of a tool's calls."""
 
-    tool: DottedName = Field(description="The tool's name.")
+    tool: ToolName = Field(description="The tool's name.")
     watermark: Literal["set", "clear"] = Field(
         description="set: the call may have had its effect. clear: the call was started and has "
         "certainly had none."
@@ -119,7 +121,7 @@ class EventFilter(Entry):
     """An event, told apart from others of its type by what it is about."""
 
     event: DottedName = Field(description="The type of the event.")
-    tool: DottedName | None = Field(default=None, description="The tool that it is about.")
+    tool: ToolName | None = Field(default=None, description="The tool that it is about.")
     call_id: Text | None = Field(default=None, description="The authored id of the call.")
     step: Count | None = Field(default=None, description="The number of the step, from 1.")
 
@@ -137,7 +139,7 @@ class ExpectedSpan(Entry):
     """Pieces of the conversation, and the labels that each of them has to carry."""
 
     item: Name = Field(description="The kind of the pieces, such as user_message or tool_result.")
-    tool: DottedName | None = Field(default=None, description="The tool that gave the result.")
+    tool: ToolName | None = Field(default=None, description="The tool that gave the result.")
     call_id: Text | None = Field(default=None, description="The authored id of the call.")
     level: TrustLevel = Field(description="The level of trust.")
     private: bool | None = Field(default=None, description="Whether the content is private.")
@@ -235,12 +237,12 @@ class Expected(Entry):
             "exactly as the answer is written.",
         )
     )
-    tools: Names | None = Field(
+    tools: ToolNames | None = Field(
         default=None,
         description="Tools that the model has to propose, in any order: one listed n times has to "
         "be proposed at least n times.",
     )
-    tools_in_order: Names | None = Field(
+    tools_in_order: ToolNames | None = Field(
         default=None,
         description="Tools that the model has to propose in this order; other calls may lie "
         "between them.",
@@ -251,7 +253,7 @@ class Expected(Entry):
     args: (
         Annotated[tuple[ExpectedArgument, ...], Field(min_length=1, max_length=LONGEST_LIST)] | None
     ) = Field(default=None, description="Arguments that some call has to have.")
-    forbidden_tool_calls: Names | None = Field(
+    forbidden_tool_calls: ToolNames | None = Field(
         default=None,
         description="Tools that the model must not propose, whatever becomes of the call.",
     )

@@ -19,11 +19,12 @@ from hardgate.cases.values import (
     Identity,
     Instant,
     Name,
-    Names,
     Stem,
     Tag,
     Text,
     Texts,
+    ToolName,
+    ToolNames,
     Trigger,
 )
 
@@ -76,7 +77,7 @@ class RunLimits(Entry):
 class Fixtures(Entry):
     """What stands around the run."""
 
-    tools: Names | None = Field(
+    tools: ToolNames | None = Field(
         default=None,
         description="The tools that the session offers. Without this key: all that the subject "
         "has.",
@@ -109,7 +110,7 @@ class Fixtures(Entry):
 class Where(Entry):
     """Which of several events of one type triggers an intervention."""
 
-    tool: DottedName | None = Field(default=None, description="The tool that it is about.")
+    tool: ToolName | None = Field(default=None, description="The tool that it is about.")
     call_id: Text | None = Field(default=None, description="The authored id of the call.")
     step: Count | None = Field(default=None, description="The number of the step, from 1.")
 

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from hardgate.cases.command import DEFAULT, CommandSubject
 from hardgate.cases.expected import EventFilter, Expected
-from hardgate.cases.planned import PlannedRun
+from hardgate.cases.model import Case
+from hardgate.cases.planned import PlannedRun, planned_runs
 from hardgate.cases.vocabulary import Vocabulary
 from hardgate.documents.problems import Problem
 from hardgate.documents.strict_yaml import Document, Keys
@@ -127,18 +128,27 @@ def vocabulary(subject: CommandSubject) -> Vocabulary:
         principals=None,
         policy_profiles=None,
         failure_reasons=EXPECTABLE_REASONS,
+        outside=True,
     )
 
 
-def outside_problems(run: PlannedRun, document: Document) -> list[Problem]:
-    """A problem for each key of a planned run that could not be obeyed or never be seen."""
-    subject = run.case.subject or DEFAULT
-    return [
-        *_controls(run, document),
-        *_expectations(run, document, subject),
-        *_values(run, document, subject),
-        *_event_order(run, document),
-    ]
+def outside_problems(case: Case, document: Document) -> list[Problem]:
+    """A problem for each key of a case that could not be obeyed or never be seen."""
+    subject = case.subject or DEFAULT
+    problems = list(_comparison(case, document))
+    for run in planned_runs(case):
+        problems += [
+            *_controls(run, document),
+            *_expectations(run, document, subject),
+            *_values(run, document, subject),
+            *_event_order(run, document),
+        ]
+    return problems
+
+
+def _comparison(case: Case, document: Document) -> Iterator[Problem]:
+    if case.delta is not None and case.delta.policy_failures is not None:
+        yield _unseen(document, ("delta", "policy_failures"), Need(None))
 
 
 def _controls(run: PlannedRun, document: Document) -> Iterator[Problem]:
@@ -216,7 +226,9 @@ def _unseen(document: Document, keys: Keys, need: Need) -> Problem:
     instead = f"have the agent report {need.report} ({PAGE}) and say so in subject.reports"
     if need.report is None:
         instead = "leave it out, an agent cannot report it either"
-    return _refused(document, keys, NOT_OBSERVABLE, "which cannot be observed from outside", instead)
+    return _refused(
+        document, keys, NOT_OBSERVABLE, "which cannot be observed from outside", instead
+    )
 
 
 def _refused(document: Document, keys: Keys, rule: str, why: str, instead: str) -> Problem:

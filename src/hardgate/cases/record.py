@@ -13,6 +13,11 @@ CALLS_LIMIT = 1_000
 TEXT_LIMIT_CHARACTERS = 1_000_000
 
 
+# How a record knows of effects: by the subject's own watermarks, by what an agent reports of them,
+# or not at all.
+WATERMARKS, REPORTED, UNKNOWN = "watermarks", "reported", "unknown"
+
+
 class ObservedEvent(NamedTuple):
     """One event of the log; `sequence` rises, gaps are legal."""
 
@@ -62,6 +67,19 @@ class MissingToolResult(NamedTuple):
     step: int
 
 
+class Fault(NamedTuple):
+    """Something that the subject itself found wrong: a failed check of this name.
+
+    `around` are the indexes of the events that show it.
+    """
+
+    name: str
+    message: str
+    expected: Any = None
+    observed: Any = None
+    around: tuple[int, ...] = ()
+
+
 class FileChanges(NamedTuple):
     """How the files of a workspace differ from what they were; paths, sorted."""
 
@@ -80,6 +98,8 @@ class Record(NamedTuple):
     `exceeded` names the budget behind the failure reason budget_exceeded, such as output_tokens.
     `messages_sent` counts the user's messages that were sent. What is None from there on, the
     subject cannot tell; `untrusted` and `private` say what the conversation holds at its end.
+    `faults` is None where the subject looks for none. `effects_from` is WATERMARKS, REPORTED or
+    UNKNOWN.
     """
 
     terminal_status: str
@@ -103,3 +123,5 @@ class Record(NamedTuple):
     blocked_sends: int | None = None
     pending_approvals: int | None = None
     metrics: Mapping[str, int] | None = None
+    faults: tuple[Fault, ...] | None = None
+    effects_from: str = WATERMARKS

@@ -18,6 +18,7 @@ LONGEST_PATH = 240
 
 IDENTITY_PATTERN = r"^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$"
 INSTANT_PATTERN = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)$"
+TOOL_PATTERN = r"^[A-Za-z_][A-Za-z0-9_]*([.:/-][A-Za-z0-9_]+)*$"
 DURATION_PATTERN = r"^[1-9][0-9]{0,6}(ms|s|m|h|d)$"
 TRIGGER_PATTERN = (
     r"^(before_effect|after_effect|approval_requested|user_input_requested"
@@ -98,6 +99,17 @@ DottedName = Annotated[
         )
     ),
 ]
+ToolName = Annotated[
+    str,
+    _form(TOOL_PATTERN),
+    AfterValidator(
+        matching(
+            TOOL_PATTERN,
+            "case.tool_name",
+            "a tool's name such as math.calculate, getWeather or read-file",
+        )
+    ),
+]
 Identity = Annotated[
     str,
     _form(IDENTITY_PATTERN),
@@ -147,4 +159,5 @@ Count = Annotated[int, Field(ge=1, le=LARGEST_COUNT)]
 CountFromZero = Annotated[int, Field(ge=0, le=LARGEST_COUNT)]
 Text = Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT)]
 Texts = Annotated[tuple[Text, ...], Field(min_length=1, max_length=LONGEST_LIST)]
+ToolNames = Annotated[tuple[ToolName, ...], Field(min_length=1, max_length=LONGEST_LIST)]
 Names = Annotated[tuple[DottedName, ...], Field(min_length=1, max_length=LONGEST_LIST)]

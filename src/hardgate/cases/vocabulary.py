@@ -11,7 +11,8 @@ class Vocabulary(NamedTuple):
     """The known names by kind. None means that the subject cannot list them: any name is accepted.
 
     `terminal_statuses` are the states a run may end in, in upper case. `items` are the kinds of the
-    pieces of a conversation. `abilities` are what the subject can do of what `needs` names.
+    pieces of a conversation. `abilities` are what the subject can do of what `needs` names. Of a
+    subject that is seen from `outside`, the module of that name tells what it can do.
     """
 
     terminal_statuses: frozenset[str]
@@ -25,3 +26,4 @@ class Vocabulary(NamedTuple):
     items: frozenset[str] | None = None
     metrics: frozenset[str] | None = None
     abilities: frozenset[str] = frozenset()
+    outside: bool = False

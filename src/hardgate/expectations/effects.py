@@ -4,13 +4,19 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from hardgate.cases.expected import ExpectedEffect, ExpectedFiles
-from hardgate.cases.record import FileChanges, Record
+from hardgate.cases.record import REPORTED, UNKNOWN, FileChanges, Record
 from hardgate.expectations.outcome import Keys, Outcome, calls, events_of_tool, last_event
 
 
 def effects(expected: tuple[ExpectedEffect, ...], record: Record, keys: Keys) -> Iterator[Outcome]:
     """The effect watermarks that are set, as a multiset of tools; one check more per entry that
-    expects a clear one; and that no tool which has effects forgot to set it."""
+    expects a clear one; and that no tool which has effects forgot to set it.
+
+    Only a runtime's own records tell the latter. Of an agent that does not report its effects
+    nothing is known and so nothing is checked.
+    """
+    if record.effects_from == UNKNOWN:
+        return
     wanted = Counter({one.tool: one.count for one in expected if one.watermark == "set"})
     sent = Counter(call.name for call in record.tool_calls if call.effect_sent)
     missing, unexpected = wanted - sent, sent - wanted
@@ -29,6 +35,8 @@ def effects(expected: tuple[ExpectedEffect, ...], record: Record, keys: Keys) ->
     for index, entry in enumerate(expected):
         if entry.watermark == "clear":
             yield _clear(entry, record, (*keys, index))
+    if record.effects_from == REPORTED:
+        return
     forgetful = [call.name for call in record.tool_calls if call.missing_watermark]
     yield Outcome(
         "effects.missing_watermark",

@@ -14,6 +14,7 @@ from hardgate.expectations.clip import clipped
 from hardgate.expectations.effects import effects, workspace
 from hardgate.expectations.events import event_order
 from hardgate.expectations.implicit import (
+    faults,
     fixture,
     implicit,
     messages,
@@ -135,6 +136,8 @@ def _outcomes(planned: PlannedRun, evidence: Evidence) -> Iterator[Outcome]:
     yield from effects(expected.effects, record, ("expected", "effects"))
     yield from workspace(expected.workspace, evidence.changes, record, ("expected", "workspace"))
     yield from implicit(expected, record, ("expected", "implicit"))
+    if record.faults is not None:
+        yield from faults(record.faults, record)
     yield from fixture(record)
     if planned.case.fixtures.tool_results is not None or record.missing_tool_results:
         yield from tool_results(record)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from hardgate.cases.expected import Expected
-from hardgate.cases.record import Record
+from hardgate.cases.record import Fault, Record
 from hardgate.expectations.outcome import Keys, Outcome, events_of_tool, last_event
 
 FAILED = "FAILED"
@@ -121,6 +121,16 @@ def tool_results(record: Record) -> Iterator[Outcome]:
         if missing
         else last_event(record),
     )
+
+
+def faults(found: tuple[Fault, ...], record: Record) -> Iterator[Outcome]:
+    """A failed check for each fault that the subject found, and one that it found none."""
+    for fault in found:
+        around = fault.around or last_event(record)
+        yield Outcome(fault.name, (), False, fault.expected, fault.observed, fault.message, around)
+    names = sorted({fault.name for fault in found})
+    message = f"unexpected: {', '.join(names)}" if names else ""
+    yield Outcome("subject.in_order", (), not names, [], names, message, last_event(record))
 
 
 def record_complete(record: Record) -> Iterator[Outcome]:

@@ -69,7 +69,14 @@ def collect(
     abilities that the subject has not got. Raises DefinitionError with the problems of all files.
     """
     runs, problems = load_fixtures(tree, loaded, fixtures)
-    problems += subject_problems(loaded, runs, subject.vocabulary(), runs_now=runs_now)
+    vocabulary = subject.vocabulary()
+    if loaded.case.subject is not None and not vocabulary.outside:
+        message = (
+            f"found subject, but cases run in the process of {subject.name} here; allowed: with "
+            "hardgate.kinds.command_case"
+        )
+        problems.append(loaded.document.problem(("subject",), "case.subject", message, at_key=True))
+    problems += subject_problems(loaded, runs, vocabulary, runs_now=runs_now)
     if problems:
         raise DefinitionError(problems)
     return RunnableCase(loaded, tuple(runs))
@@ -82,11 +89,21 @@ def subject_problems(
     *,
     runs_now: bool = True,
 ) -> list[Problem]:
-    """What a subject cannot do, and the names in a case that it does not know; see `collect`."""
+    """What a subject cannot do, and the names in a case that it does not know; see `collect`.
+
+    A case with a `subject` of its own is judged by that, whatever the vocabulary is.
+    """
     problems: list[Problem] = []
+    if vocabulary.outside or loaded.case.subject is not None:
+        from hardgate.cases import outside
+
+        vocabulary = outside.vocabulary(loaded.case.subject or outside.DEFAULT)
+        problems += outside.outside_problems(loaded.case, loaded.document)
+        runs_now = True
     for planned in loaded.runs:
         abilities = vocabulary.abilities
-        problems += need_problems(planned, loaded.document, abilities, runs_now=runs_now)
+        if not vocabulary.outside:
+            problems += need_problems(planned, loaded.document, abilities, runs_now=runs_now)
     if runs_now:
         for run in runs:
             proposed = proposed_tools(run.script)

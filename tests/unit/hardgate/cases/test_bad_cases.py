@@ -121,12 +121,12 @@ BAD_CASES = {
     "case.pattern": [
         ('"39[1]"', '"39[1"', "15:23", "unterminated character set"),
     ],
-    "case.dotted_name": [
+    "case.tool_name": [
         (
             "    - name: math.calculate",
-            "    - name: calculate",
+            "    - name: math calculate",
             "17:13",
-            "a dotted name such as math.calculate",
+            "a tool's name such as math.calculate",
         ),
     ],
     "case.unknown_tool": [

@@ -178,8 +178,10 @@ BAD = {
         ("metrics: {Tool-Starts: 1}", "6:13", "found 'Tool-Starts'"),
         ("failure_reason: Max steps", "6:19", "found 'Max steps'"),
     ],
+    "case.tool_name": [
+        ("tools: [math..calculate]", "6:11", "found 'math..calculate'"),
+    ],
     "case.dotted_name": [
-        ("tools: [calculate]", "6:11", "found 'calculate'"),
         ("event_order: [{event: queued}]", "6:25", "found 'queued'"),
     ],
     "case.unknown_failure_reason": [

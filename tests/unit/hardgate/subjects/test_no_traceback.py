@@ -14,6 +14,7 @@ from hardgate.cases.loader import load_case
 from hardgate.cases.model import Case
 from hardgate.cases.names import name_problems
 from hardgate.cases.needs import need_problems
+from hardgate.cases.outside import outside_problems
 from hardgate.cases.planned import planned_runs
 from hardgate.cases.rules import own_problems
 from hardgate.cases.vocabulary import Vocabulary
@@ -79,6 +80,16 @@ CASE = {
     "source_export_id": "e",
     "reviewed_by": "us",
     "tags": ["smoke"],
+    "subject": {
+        "agent": "mine",
+        "command": ["{agent}", "{prompt_file}", "{workspace}/x"],
+        "prompt": "file",
+        "api": "openai_chat",
+        "environment": {"LEVEL": "1", "MY_TOKEN": "not-a-key"},
+        "answer": {"file": "out.txt"},
+        "limits": {"wall_seconds": 2.5, "output_bytes": 100, "turns": 3},
+        "reports": ["events", "effects"],
+    },
     "agent_id": "general",
     "principal": "eval.standard",
     "policy_profile": "eval.default",
@@ -159,6 +170,7 @@ def read_case(data):
     case = validate(document, Case)
     problems = own_problems(case, document)
     vocabulary = Vocabulary(*[KNOWN] * 10, abilities=frozenset())
+    problems += outside_problems(case, document)
     for run in planned_runs(case):
         problems += name_problems(run, document, vocabulary, frozenset())
         problems += need_problems(run, document, frozenset(), runs_now=True)
