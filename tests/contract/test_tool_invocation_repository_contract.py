@@ -9,6 +9,7 @@ from agent_core.adapters.in_memory.repositories import InMemoryToolInvocationRep
 from agent_core.domain.errors import AlreadyExists, NotFound, StaleState
 from agent_core.domain.invocations import InvocationStatus, ToolInvocation
 from agent_core.domain.outcomes import make_outcome
+from agent_core.domain.runs import SuspensionKind
 from agent_core.domain.tools import (
     IdempotencyClass,
     RiskLevel,
@@ -52,6 +53,10 @@ FULL = ROW._replace(
     parallel_group="group",
     started_at=NOW,
     completed_at=NOW,
+    lease_epoch=2,
+    attempt_number=3,
+    suspended_kind=SuspensionKind.USER_INPUT,
+    nonce="nonce",
 )
 
 
@@ -126,7 +131,11 @@ def test_an_update_that_came_too_late_or_breaks_the_rules_writes_nothing(
     row = ROW._replace(status=InvocationStatus(stored))
     add(repository, row)
     with pytest.raises(StaleState):
-        update(repository, row._replace(status=InvocationStatus(written), step_number=9), expected)
+        update(
+            repository,
+            row._replace(status=InvocationStatus(written), step_number=9),
+            expected,
+        )
     assert find(repository) == row
 
 
@@ -181,3 +190,39 @@ def test_nobody_can_change_what_was_stored(repository):
         seen.arguments["list"].append(2)
         seen.result.output["list"].append(2)
     assert find(repository) == FULL
+
+
+def take_over(repository, from_epoch, to_epoch, row_id="invocation"):
+    return asyncio.run(repository.take_over(row_id, from_epoch, to_epoch))
+
+
+@pytest.mark.parametrize(("status", "attempts"), [("AUTHORIZED", 1), ("RUNNING", 2)])
+def test_a_call_is_handed_on_to_another_hold(repository, status, attempts):
+    row = ROW._replace(status=InvocationStatus(status), lease_epoch=1)
+    add(repository, row)
+    taken = row._replace(lease_epoch=3, attempt_number=attempts)
+    assert take_over(repository, 1, 3) == taken
+    assert find(repository) == taken
+
+
+def test_a_call_keeps_its_watermark_when_it_is_handed_on(repository):
+    add(repository, ROW._replace(status=InvocationStatus.RUNNING, lease_epoch=1))
+    mark(repository)
+    assert take_over(repository, 1, 2).effect_sent_at == NOW
+
+
+@pytest.mark.parametrize(
+    "change", [{"lease_epoch": 2}, {"status": "FAILED"}, {"status": "UNCERTAIN"}]
+)
+def test_a_call_that_ended_or_is_in_another_hold_is_not_handed_on(repository, change):
+    row = ROW._replace(lease_epoch=1)._replace(**change)
+    row = row._replace(status=InvocationStatus(row.status))
+    add(repository, row)
+    with pytest.raises(StaleState):
+        take_over(repository, 1, 3)
+    assert find(repository) == row
+
+
+def test_an_unknown_call_is_not_handed_on(repository):
+    with pytest.raises(NotFound):
+        take_over(repository, 1, 2)

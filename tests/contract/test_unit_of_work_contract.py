@@ -7,9 +7,14 @@ import pytest
 
 from agent_core.adapters.in_memory.unit_of_work import InMemoryUnitOfWork
 from agent_core.domain.checkpoints import Checkpoint, CheckpointTrigger
+from agent_core.domain.context import ContextItem, ItemKind
 from agent_core.domain.errors import NotFound, StaleState
 from agent_core.domain.events import ActorType, EventType, NewEvent
+from agent_core.domain.hooks import HookKind, HookStatus, HookTask
 from agent_core.domain.invocations import InvocationStatus, ToolInvocation
+from agent_core.domain.leases import Lease
+from agent_core.domain.recorded_turns import RecordedTurn
+from agent_core.domain.reviews import EffectReview, ReviewResolution
 from agent_core.domain.runs import Run, RunLimits, RunStatus, RunUsage
 from agent_core.domain.sessions import Principal, Session
 from agent_core.domain.trust import Labels, TrustLevel
@@ -50,6 +55,13 @@ ROW = ToolInvocation(
     idempotency_key="key",
 )
 CHECKPOINT = Checkpoint("run", 1, CheckpointTrigger.TOOL_OUTCOME, 1, RunUsage(), (), NOW)
+TURN = RecordedTurn(
+    "run", 1, ContextItem("turn", ItemKind.ASSISTANT_TURN, "model", ROW.origin, "text")
+)
+REVIEW = EffectReview("review", "tenant_default", "run", "invocation", "demo.tool", "code", NOW)
+HOOK = HookTask(
+    "hook", "tenant_default", "run", HookKind.TRAJECTORY_MARKER, HookStatus.PENDING, NOW
+)
 
 
 @pytest.fixture(params=IMPLEMENTATIONS)
@@ -65,10 +77,14 @@ async def write_everything(unit):
     await unit.events.append(EVENT._replace(id="event2"))
     await unit.invocations.add(ROW)
     await unit.invocations.update(
-        ROW._replace(status=InvocationStatus.RUNNING), expected=InvocationStatus.AUTHORIZED
+        ROW._replace(status=InvocationStatus.RUNNING),
+        expected=InvocationStatus.AUTHORIZED,
     )
     await unit.invocations.mark_effect_sent(ROW.id, NOW)
     await unit.checkpoints.add(CHECKPOINT)
+    await unit.turns.add(TURN)
+    await unit.reviews.add(REVIEW)
+    await unit.hooks.add(HOOK)
 
 
 async def everything(units):
@@ -86,10 +102,13 @@ async def everything(units):
             [row.status for row in await unit.invocations.list_for_run("run")],
             await unit.invocations.find_by_key("key") is not None,
             await unit.checkpoints.latest("run"),
+            await unit.turns.list_for_run("run"),
+            await unit.reviews.list_for_run("run"),
+            await unit.hooks.list_for_run("run"),
         )
 
 
-NOTHING = (None, None, [], [], False, None)
+NOTHING = (None, None, [], [], False, None, (), (), ())
 EVERYTHING = (
     SESSION,
     RunStatus.RUNNING,
@@ -97,6 +116,9 @@ EVERYTHING = (
     [InvocationStatus.RUNNING],
     True,
     CHECKPOINT,
+    (TURN,),
+    (REVIEW,),
+    (HOOK,),
 )
 
 
@@ -127,10 +149,14 @@ def test_an_error_undoes_updates_of_what_was_there_before(units):
     async def update(unit):
         await unit.runs.update(RUN._replace(status=RunStatus.FAILED), expected=RunStatus.RUNNING)
         await unit.invocations.update(
-            ROW._replace(status=InvocationStatus.FAILED), expected=InvocationStatus.RUNNING
+            ROW._replace(status=InvocationStatus.FAILED),
+            expected=InvocationStatus.RUNNING,
         )
         await unit.events.append(EVENT._replace(id="event3"))
         await unit.checkpoints.add(CHECKPOINT._replace(version=2))
+        await unit.turns.add(TURN._replace(step_number=2))
+        await unit.reviews.resolve("review", ReviewResolution.HAPPENED, NOW, "somebody", "")
+        await unit.hooks.claim("worker", NOW, NOW)
 
     async def attempt():
         async with units() as unit:
@@ -180,3 +206,39 @@ def test_sequences_rise_across_an_undone_append(units):
 async def read(units):
     async with units() as unit:
         return await unit.events.list_for_session("session")
+
+
+def test_claims_holds_and_requests_are_undone_like_any_write(units):
+    lease = Lease("worker", 1, NOW)
+
+    async def attempt():
+        async with units() as unit:
+            await unit.runs.add(RUN)
+        try:
+            async with units() as unit:
+                claimed = await unit.runs.claim("worker", NOW, NOW)
+                await unit.runs.hold("run", lease)
+                await unit.runs.renew("run", lease, NOW)
+                await unit.runs.request_cancel("run", NOW)
+                queued = await unit.runs.requeue(claimed, NOW, 0)
+                assert queued.status is RunStatus.QUEUED
+                raise KeyError("mine")
+        except KeyError:
+            pass
+        async with units() as unit:
+            return await unit.runs.get("run")
+
+    assert asyncio.run(attempt()) == RUN
+
+
+def test_the_records_of_one_unit_of_work_may_name_each_other_in_any_order(units):
+    async def backwards():
+        async with units() as unit:
+            await unit.turns.add(TURN)
+            await unit.events.append(EVENT)
+            await unit.runs.add(RUN)
+            await unit.sessions.add(SESSION)
+        async with units() as unit:
+            return await unit.runs.get("run"), await unit.turns.list_for_run("run")
+
+    assert asyncio.run(backwards()) == (RUN, (TURN,))

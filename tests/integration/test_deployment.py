@@ -46,7 +46,7 @@ PROFILES = {
 }
 TALKING = {"session.read", "session.write", "run.read", "run.write", "run.cancel"}
 PRINCIPALS = {
-    "eval.standard": set(Scope) - {"approval.resolve"},
+    "eval.standard": set(Scope) - {"approval.resolve", "review.resolve"},
     "eval.restricted": TALKING,
     "eval.approver": {"approval.read", "approval.resolve"},
 }

@@ -19,6 +19,22 @@ class StaleState(AgentCoreError):
     """A guarded write found the stored record in another state than the writer expected."""
 
 
+class Fenced(AgentCoreError):
+    """The writer does not hold the run any more: somebody else may do so. It writes nothing."""
+
+
+class TenantBusy(AgentCoreError):
+    """The tenant has runs or hooks that have not ended."""
+
+
+class ReviewConflict(AgentCoreError):
+    """The review was resolved already, in another way."""
+
+
+class NotPermitted(AgentCoreError):
+    """The principal lacks the scope that this takes; its name is the text."""
+
+
 class ConcurrencyConflict(AgentCoreError):
     """The same tool call is being executed elsewhere; its outcome is not known yet."""
 
@@ -37,6 +53,22 @@ class UnknownPayloadVersion(AgentCoreError):
 
 class BrokenCheckpoints(AgentCoreError):
     """Checkpoints that do not belong together; the run is rebuilt from its log instead."""
+
+
+class StorageUnavailable(AgentCoreError):
+    """The database does not answer, refuses, or is locked by others for too long.
+
+    What was being written is not there, unless the connection broke while it was being committed:
+    then nobody knows until the record is read again.
+    """
+
+
+class StorageFull(StorageUnavailable):
+    """The database has no room for what was being written; nothing of it is there."""
+
+
+class SchemaMismatch(AgentCoreError):
+    """The database has the tables of another version of this program, or none."""
 
 
 class RegistrationError(AgentCoreError):

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from agent_core.domain.canonical import JsonObject, sha256_hex
 from agent_core.domain.outcomes import ToolOutcome
+from agent_core.domain.runs import SuspensionKind
 from agent_core.domain.tools import (
     IdempotencyClass,
     RiskLevel,
@@ -43,7 +44,7 @@ _S = InvocationStatus
 _TRANSITIONS: dict[InvocationStatus, frozenset[InvocationStatus]] = {
     _S.PROPOSED: frozenset({_S.AUTHORIZED, _S.WAITING_FOR_APPROVAL, _S.FAILED, _S.DENIED}),
     _S.WAITING_FOR_APPROVAL: frozenset({_S.AUTHORIZED, _S.DENIED}),
-    _S.AUTHORIZED: frozenset({_S.RUNNING, _S.DENIED}),
+    _S.AUTHORIZED: frozenset({_S.RUNNING, _S.FAILED, _S.DENIED}),
     _S.RUNNING: frozenset({_S.SUCCEEDED, _S.FAILED, _S.UNCERTAIN}),
     _S.SUCCEEDED: frozenset(),
     _S.FAILED: frozenset(),
@@ -61,7 +62,10 @@ class ToolInvocation(NamedTuple):
     unique and is made by the function of that name. `started_at` is None for a call that never
     ran. `effect_sent_at`, the watermark, is set once the call may have had its effect. `result`
     may be shortened (`truncated`); `output_bytes` is its size before. `parallel_group` is what the
-    calls of a batch that ran in parallel have in common.
+    calls of a batch that ran in parallel have in common. `lease_epoch` is the hold on the run under
+    which the call was recorded, and later the one under which it is executed; `attempt_number`
+    counts its executions from 1. `suspended_kind`: the call is RUNNING and waits for that. `nonce`
+    goes into the markers around the content of the result, and is made after it.
     """
 
     id: str
@@ -91,6 +95,10 @@ class ToolInvocation(NamedTuple):
     started_at: datetime | None = None
     effect_sent_at: datetime | None = None
     completed_at: datetime | None = None
+    lease_epoch: int = 0
+    attempt_number: int = 1
+    suspended_kind: SuspensionKind | None = None
+    nonce: str = ""
 
     @property
     def origin_trust(self) -> TrustLevel:

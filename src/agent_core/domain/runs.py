@@ -6,6 +6,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 
+from agent_core.domain.leases import Lease
+
 
 class RunStatus(StrEnum):
     QUEUED = "QUEUED"
@@ -21,10 +23,16 @@ class RunStatus(StrEnum):
         """Whether the run has ended: a terminal status has no way out."""
         return not _TRANSITIONS[self]
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the run can go on only once somebody has said something."""
+        return self in _WAITING
+
     def can_become(self, following: RunStatus) -> bool:
         return following in _TRANSITIONS[self]
 
 
+_WAITING = frozenset({RunStatus.WAITING_FOR_APPROVAL, RunStatus.WAITING_FOR_USER})
 _WAITING_EXITS = frozenset({RunStatus.RUNNING, RunStatus.CANCELLED, RunStatus.FAILED})
 _TRANSITIONS: dict[RunStatus, frozenset[RunStatus]] = {
     RunStatus.QUEUED: frozenset({RunStatus.RUNNING, RunStatus.CANCELLED}),
@@ -121,8 +129,29 @@ class RunUsage(NamedTuple):
     cost_micros: int = 0
 
 
+class SuspensionKind(StrEnum):
+    """What a run waits for. A kind is added with the code that waits for it."""
+
+    USER_INPUT = "user_input"
+
+
+class Suspension(NamedTuple):
+    """Why a run waits: the call that cannot go on, and since when."""
+
+    kind: SuspensionKind
+    invocation_id: str
+    asked_at: datetime
+
+
 class Run(NamedTuple):
-    """A run. `principal_scopes` are stamped at submission; later changes do not reach it."""
+    """A run. `principal_scopes` are stamped at submission; later changes do not reach it.
+
+    `lease` is the hold of the worker that executes it, and None while nobody does. `lease_epoch`
+    counts the claims, `attempts` those since the run last got on without losing its worker.
+    `seed_event_sequence`: where the session's log was cut at the submission; the conversation up
+    to there, with the run's own message, is what it began with. `suspension` is set exactly while
+    the run waits for something.
+    """
 
     id: str
     session_id: str
@@ -136,6 +165,13 @@ class Run(NamedTuple):
     failure: RunFailure | None = None
     started_at: datetime | None = None
     completed_at: datetime | None = None
+    tenant_id: str = "tenant_default"
+    lease: Lease | None = None
+    lease_epoch: int = 0
+    attempts: int = 0
+    cancel_requested_at: datetime | None = None
+    seed_event_sequence: int = 0
+    suspension: Suspension | None = None
 
 
 class OutcomeKind(StrEnum):
@@ -143,10 +179,15 @@ class OutcomeKind(StrEnum):
 
     COMPLETED = "completed"
     FAILED = "failed"
+    CANCELLED = "cancelled"
+    SUSPENDED = "suspended"
+    FENCED = "fenced"
 
 
 class RunOutcome(NamedTuple):
-    """What the loop computed; `failure` is set exactly when `kind` is FAILED."""
+    """What the loop computed; `failure` is set exactly when `kind` is FAILED, and `suspension`
+    when it is SUSPENDED."""
 
     kind: OutcomeKind
     failure: RunFailure | None = None
+    suspension: Suspension | None = None

@@ -15,6 +15,7 @@ class Scope(StrEnum):
     RUN_CANCEL = "run.cancel"
     APPROVAL_READ = "approval.read"
     APPROVAL_RESOLVE = "approval.resolve"
+    REVIEW_RESOLVE = "review.resolve"
     ARTIFACT_READ = "artifact.read"
     ARTIFACT_WRITE = "artifact.write"
     WORKSPACE_READ = "workspace.read"

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from types import TracebackType
 from typing import Protocol, Self, TypeAlias
 
 from agent_core.domain.events import Event
+from agent_core.ports.hooks import HookRepository
 from agent_core.ports.repositories import (
     CheckpointRepository,
     EventRepository,
+    ModelTurnRepository,
     ProjectionRepository,
     RunRepository,
     SessionRepository,
     ToolInvocationRepository,
 )
+from agent_core.ports.reviews import EffectReviewRepository
 
 
 class UnitOfWork(Protocol):
     """One transaction. Leaving the context normally commits; an error undoes every write in it.
 
-    Nothing may wait for a model, a tool or anything else outside while one is open.
+    Nothing may wait for a model, a tool or anything else outside while one is open. The records of
+    one unit of work may name each other, whichever is written first. Every method raises
+    `StorageUnavailable` where the store cannot be reached or cannot take any more.
     """
 
     @property
@@ -34,6 +40,15 @@ class UnitOfWork(Protocol):
 
     @property
     def invocations(self) -> ToolInvocationRepository: ...
+
+    @property
+    def turns(self) -> ModelTurnRepository: ...
+
+    @property
+    def reviews(self) -> EffectReviewRepository: ...
+
+    @property
+    def hooks(self) -> HookRepository: ...
 
     @property
     def checkpoints(self) -> CheckpointRepository: ...
@@ -51,7 +66,7 @@ class UnitOfWork(Protocol):
     ) -> None: ...
 
 
-UnitOfWorkFactory: TypeAlias = Callable[[], UnitOfWork]
+UnitOfWorkFactory: TypeAlias = Callable[[], AbstractAsyncContextManager[UnitOfWork]]
 """Gives a unit of work that has not been entered yet; all of them see the same store."""
 
 EventListener: TypeAlias = Callable[[Event], None]

@@ -12,7 +12,9 @@ from typing import Protocol
 from agent_core.domain.checkpoints import Checkpoint, StoredCheckpoint
 from agent_core.domain.events import Event, NewEvent
 from agent_core.domain.invocations import InvocationStatus, ToolInvocation
+from agent_core.domain.leases import Lease
 from agent_core.domain.projections import ProjectedState
+from agent_core.domain.recorded_turns import RecordedTurn
 from agent_core.domain.runs import Run, RunStatus
 from agent_core.domain.sessions import Session
 
@@ -36,12 +38,58 @@ class RunRepository(Protocol):
         """The runs of a session by id, which is the order of their creation."""
         ...
 
-    async def update(self, run: Run, expected: RunStatus) -> None:
-        """Replace the stored run if it is still in `expected`.
+    async def list_unfinished(self, tenant_id: str) -> tuple[Run, ...]:
+        """The runs of a tenant that have not ended, by id."""
+        ...
 
-        `StaleState` if it is in another status, and for a change of status that the rules of
-        `RunStatus` do not have; nothing is written then.
+    async def update(self, run: Run, expected: RunStatus) -> Run:
+        """Replace the stored run if it is still in `expected`, and return what is stored now.
+
+        The lease, the epoch, the attempts and a requested cancellation stay as they are stored,
+        whatever `run` says; but a run that is not RUNNING any more has no lease. `StaleState` if
+        it is in another status or has another `lease_epoch` than `run`, and for a change of status
+        that the rules of `RunStatus` do not have; nothing is written then.
         """
+        ...
+
+    async def claim(
+        self, owner: str, now: datetime, until: datetime, run_id: str | None = None
+    ) -> Run | None:
+        """Take the oldest QUEUED run by `created_at`, then id, or the one that is named.
+
+        It is RUNNING then, with the next epoch, one attempt more and a lease until `until`. A run
+        that somebody else is claiming at this moment is passed over and not waited for. None if
+        there is nothing to take.
+        """
+        ...
+
+    async def hold(self, run_id: str, lease: Lease) -> Run:
+        """The run, if it is RUNNING and owner and epoch of its lease are those of `lease`; it
+        stays so until the unit of work ends, whoever wants to change it. When the lease is over
+        does not matter. `Fenced` otherwise.
+        """
+        ...
+
+    async def renew(self, run_id: str, lease: Lease, until: datetime) -> Run:
+        """Let the lease last until `until`, and return what is stored now. `Fenced` like `hold`."""
+        ...
+
+    async def list_expired(self, now: datetime) -> tuple[Run, ...]:
+        """The RUNNING runs whose lease is over at `now`, by the end of the lease, then id."""
+        ...
+
+    async def requeue(self, run: Run, now: datetime, attempts: int) -> Run:
+        """Put a run that waits, or whose lease is over at `now`, back into the queue: QUEUED,
+        without lease and suspension, and with `attempts`. Returns what is stored now.
+
+        `StaleState` if the stored run has another status or `lease_epoch` than `run`, or is
+        RUNNING with a lease that is not over; nothing is written then.
+        """
+        ...
+
+    async def request_cancel(self, run_id: str, at: datetime) -> Run:
+        """Note that the run is to be cancelled, and return what is stored now. The first time is
+        kept; on a run that has ended nothing is noted."""
         ...
 
 
@@ -90,11 +138,31 @@ class ToolInvocationRepository(Protocol):
         """
         ...
 
+    async def take_over(self, invocation_id: str, from_epoch: int, to_epoch: int) -> ToolInvocation:
+        """Hand an invocation on to another hold on the run: it has `to_epoch` then, and if it is
+        RUNNING one execution more. Returns what is stored now.
+
+        `StaleState` if it has another epoch than `from_epoch`, or has ended.
+        """
+        ...
+
     async def mark_effect_sent(self, invocation_id: str, at: datetime) -> datetime:
         """Set the watermark of an invocation that is running; the first one set is kept.
 
         Returns the watermark that holds. `StaleState` if the invocation is not running.
         """
+        ...
+
+
+class ModelTurnRepository(Protocol):
+    """The turns of the model, whole: what a run is rebuilt from, together with its log."""
+
+    async def add(self, turn: RecordedTurn) -> None:
+        """Store a turn. `AlreadyExists` for a step of the run that has one."""
+        ...
+
+    async def list_for_run(self, run_id: str, after_step: int = 0) -> tuple[RecordedTurn, ...]:
+        """The turns of a run at the steps above `after_step`, by step."""
         ...
 
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Self
 
+from agent_core.adapters.in_memory.hooks import InMemoryHookRepository
 from agent_core.adapters.in_memory.repositories import (
     InMemoryCheckpointRepository,
     InMemoryEventRepository,
+    InMemoryModelTurnRepository,
     InMemoryProjectionRepository,
     InMemoryRunRepository,
     InMemorySessionRepository,
     InMemoryToolInvocationRepository,
 )
+from agent_core.adapters.in_memory.reviews import InMemoryEffectReviewRepository
 from agent_core.adapters.in_memory.undo import UndoLog
 from agent_core.domain.turns import give_way
 from agent_core.ports.persistence import EventListener, UnitOfWork
@@ -31,6 +34,9 @@ class InMemoryUnitOfWork(UnitOfWork):
         self._runs = InMemoryRunRepository(self._undo)
         self._events = InMemoryEventRepository(self._undo)
         self._invocations = InMemoryToolInvocationRepository(self._undo)
+        self._turns = InMemoryModelTurnRepository(self._undo)
+        self._reviews = InMemoryEffectReviewRepository(self._undo)
+        self._hooks = InMemoryHookRepository(self._runs, self._undo)
         self._checkpoints = InMemoryCheckpointRepository(self._undo)
         self._projections = InMemoryProjectionRepository(self._events, self._undo)
 
@@ -49,6 +55,18 @@ class InMemoryUnitOfWork(UnitOfWork):
     @property
     def invocations(self) -> InMemoryToolInvocationRepository:
         return self._invocations
+
+    @property
+    def turns(self) -> InMemoryModelTurnRepository:
+        return self._turns
+
+    @property
+    def reviews(self) -> InMemoryEffectReviewRepository:
+        return self._reviews
+
+    @property
+    def hooks(self) -> InMemoryHookRepository:
+        return self._hooks
 
     @property
     def checkpoints(self) -> InMemoryCheckpointRepository:

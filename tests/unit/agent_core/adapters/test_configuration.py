@@ -288,7 +288,7 @@ def test_a_bad_profile_is_refused_at_its_place(files, old, new, said):
 
 SCOPES = (
     "session.read, session.write, run.read, run.write, run.cancel, approval.read, "
-    "approval.resolve, artifact.read, artifact.write, workspace.read, workspace.write, "
+    "approval.resolve, review.resolve, artifact.read, artifact.write, workspace.read, workspace.write, "
     "sandbox.execute, skill.write, demo.write, knowledge.write"
 )
 SCOPE_NEAR = f"{SCOPES}; did you mean 'run.read'?"
