@@ -63,7 +63,6 @@ TOP = "benchmarks|config|docs|evals|examples|gates|src|tests|third_party|tools"
 NAMED = re.compile(rf"`((?:\./)?(?:{TOP})/[\w./-]*[\w/]|[\w-]+\.(?:bazel|bzl|md))`")
 # What a page names on purpose although it is not there, with the reason.
 ABSENT = {
-    "gates/defects/event.py": "CONTRIBUTING adds a gate to an area without active gates",
     "evals/quarantine.yaml": "there is one only while a test is in it",
 }
 

@@ -254,10 +254,12 @@ class Index:
             return
         named = case.get("fixtures")
         named = named if isinstance(named, dict) else {}
+        servers = named.get("mcp_servers")
         for kind, stem in (
             ("models", case.get("model_fixture")),
             ("tools", named.get("tool_results")),
             ("judges", named.get("judge")),
+            *(("mcp", each) for each in (servers if isinstance(servers, list) else [])),
             ("workspaces", named.get("workspace")),
         ):
             if not isinstance(stem, str) or not WORD.fullmatch(stem):
@@ -272,14 +274,16 @@ class Index:
         return sorted({gate["corpus"][start:] for gate in self.gates if gate["kind"] == "corpus"})
 
     def milestone(self):
-        """Returns the repository's checked-in milestone."""
+        """Returns the repository's checked-in milestone; 0 for one that has no such file yet."""
         from hardgate.documents.wording import shown
 
         path = self.gates_folder + "/MILESTONE"
         try:
             text = (self.root / path).read_bytes().decode("utf-8", "replace")
-        except OSError:
-            self.problem(path, 1, 1, "milestone_file", "allowed: a file with one whole number")
+        except FileNotFoundError:
+            return 0
+        except OSError as error:
+            self.problem(path, 1, 1, "milestone_file", f"cannot be read: {error.strerror}")
             return 0
         if not re.fullmatch(r"(0|[1-9][0-9]?)\n?", text):
             message = "found {}; allowed: one whole number from 0 to {}"

@@ -25,12 +25,23 @@ class MissingCodeError(Exception):
 
 
 @dataclass(frozen=True)
+class DeclaredEdit:
+    """A defect that is one edit, of the file `path` or of the function with a dotted name."""
+
+    old: str
+    new: str
+    path: str | None = None
+    function: str | None = None
+
+
+@dataclass(frozen=True)
 class DeclaredCounterexample:
     """One counterexample of a registry entry: `reason` is the rule that must reject it."""
 
     name: str
     reason: str
     tree: str | None = None
+    edit: DeclaredEdit | None = None
 
 
 @dataclass(frozen=True)
@@ -65,7 +76,12 @@ def read_entry(path: Path) -> GateEntry:
     try:
         plain = json.loads(path.read_text(encoding="utf-8"))
         counterexamples = tuple(
-            DeclaredCounterexample(one["name"], one["reason"], one.get("tree"))
+            DeclaredCounterexample(
+                one["name"],
+                one["reason"],
+                one.get("tree"),
+                DeclaredEdit(**one["edit"]) if one.get("edit") else None,
+            )
             for one in plain.get("counterexamples", [])
         )
         return GateEntry(

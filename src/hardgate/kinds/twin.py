@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from hardgate.documents.tree import DefectError, Tree
 from hardgate.kinds.bench import Bench
+from hardgate.kinds.declared_edit import put_edit
 from hardgate.kinds.entry import (
     DeclaredCounterexample,
     GateEntry,
@@ -110,13 +111,15 @@ def run_twin(
 
 
 def put_in_place(entry: GateEntry, declared: DeclaredCounterexample, bench: Bench) -> None:
-    """Puts a declared defect in place: a function of the area's module, or a tree of files.
+    """Puts a declared defect in place: a function of the area's module, a tree, or one edit.
 
     Raises DefectError when the place that the defect changes is gone, MissingCodeError when the
     defect itself does not exist.
     """
     if declared.tree is not None:
         bench.tree.lay_over(declared.tree)
+    elif declared.edit is not None:
+        put_edit(declared.edit, bench)
     else:
         defect = load_defect(entry, declared.name)
         try:

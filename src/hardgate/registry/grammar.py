@@ -21,6 +21,7 @@ SPEC_PATTERN = r"^docs/specs/[^#]+\.md#[^#\s]+$"
 CHECK_PATTERN = rf"^(case:{_WORD}|hardgate:{_WORD}|gates/checks/{_WORD}\.py::{_WORD})$"
 CORPUS_PATTERN = r"^evals/corpora/[^/]+(/[^/]+)*$"
 DEFECT_FOLDER_PATTERN = rf"^gates/defects/{_WORD}/{_WORD}$"
+FUNCTION_PATTERN = r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+$"
 LABEL_PATTERN = r"^(@@?[A-Za-z0-9._+~-]*)?//[A-Za-z0-9._/+~-]*(:[A-Za-z0-9._/+=,@~-]+)?$"
 
 LONGEST_NAME = 100
@@ -35,11 +36,13 @@ _PLACEHOLDER = re.compile(
 
 
 def path_inside(root: str, rule: str, separator: str = "#") -> Callable[[str], str]:
-    """A check that the path before `separator` stays inside the folder `root`."""
+    """A check that the path before `separator` stays inside the folder `root`, or inside the
+    workspace where that is empty."""
+    roots = (root,) if root else ()
 
     def check(text: str) -> str:
         try:
-            relative_inside((root,), text.split(separator, 1)[0])
+            relative_inside(roots, text.split(separator, 1)[0])
         except UnsafePath as error:
             raise refused(rule, str(error)) from None
         return text
@@ -127,6 +130,22 @@ DefectFolder = Annotated[
         )
     ),
     Field(json_schema_extra={"pattern": DEFECT_FOLDER_PATTERN, "maxLength": LONGEST_PATH}),
+]
+EditedText = Annotated[str, Field(min_length=1, max_length=LONGEST_PROSE)]
+NewText = Annotated[str, Field(max_length=LONGEST_PROSE)]
+EditedFile = Annotated[
+    str,
+    AfterValidator(path_inside("", "path_malformed")),
+    Field(json_schema_extra={"maxLength": LONGEST_PATH}),
+]
+FunctionName = Annotated[
+    str,
+    AfterValidator(
+        matching(
+            FUNCTION_PATTERN, "function_malformed", "<module>.<function>, dotted", LONGEST_PATH
+        )
+    ),
+    Field(json_schema_extra={"pattern": FUNCTION_PATTERN, "maxLength": LONGEST_PATH}),
 ]
 Label = Annotated[
     str,

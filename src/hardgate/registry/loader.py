@@ -126,16 +126,15 @@ def _load(tree: Tree, path: str, problems: list[Problem]) -> Document | None:
 
 
 def _read_milestone(tree: Tree, problems: list[Problem]) -> int:
-    """The repository's milestone; 0 after recording why it cannot be read."""
+    """The repository's milestone; 0 for one that has no such file yet, and after recording why the
+    file cannot be read."""
     try:
         text = tree.read(MILESTONE_PATH).decode("utf-8", "replace")
     except MissingFile:
-        found = "no such file"
-    else:
-        if _MILESTONE.fullmatch(text):
-            return int(text)
-        found = quoted(text)
-    message = f"found {found}; allowed: one whole number from 0 to {LARGEST_MILESTONE} on a line"
+        return 0
+    if _MILESTONE.fullmatch(text):
+        return int(text)
+    message = f"found {quoted(text)}; allowed: one whole number from 0 to {LARGEST_MILESTONE} on a line"
     problems.append(Problem(MILESTONE_PATH, 1, 1, "milestone_file", message))
     return 0
 

@@ -46,12 +46,27 @@ class _Entry(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
+class Edit(_Entry):
+    """A defect that is one edit: a text that occurs once is replaced by another one."""
+
+    path: grammar.EditedFile | None = Field(
+        default=None, description="The file that is edited, as the check reads it."
+    )
+    function: grammar.FunctionName | None = Field(
+        default=None,
+        description="Instead of a file: the function or method that is edited in the process that "
+        "runs the check, as its dotted import path.",
+    )
+    old: grammar.EditedText = Field(description="What is replaced; it occurs exactly once.")
+    new: grammar.NewText = Field(description="What stands there instead.")
+
+
 class Counterexample(_Entry):
     """A seeded defect that the gate must reject."""
 
     name: grammar.Name = Field(
-        description="The function of this name in gates/defects/<area>.py, or the last folder of "
-        "`tree`. Unique within the gate."
+        description="The function of this name in gates/defects/<area>.py, the last folder of "
+        "`tree`, or a name of its own with `edit`. Unique within the gate."
     )
     reason: grammar.RuleName = Field(
         description="The rule of the finding, or the name of the failed check, that has to reject "
@@ -61,6 +76,9 @@ class Counterexample(_Entry):
         default=None,
         description="A folder of files laid over the workspace, instead of a function: "
         "gates/defects/<area>/<name>.",
+    )
+    edit: Edit | None = Field(
+        default=None, description="One edit of a file or of a function, instead of a function."
     )
 
 

@@ -111,6 +111,8 @@ def _counterexample_fault(
     modules: Modules, tree: Tree, gate: Gate, counterexample: Counterexample
 ) -> tuple[str, str, str] | None:
     """Key, rule and message of what is wrong with where a counterexample leads."""
+    if counterexample.edit is not None:
+        return None  # the twin says whether the edit found its place
     folder, name = counterexample.tree, counterexample.name
     if folder is not None:
         if tree.glob(f"{folder}/**"):
@@ -174,7 +176,7 @@ def _unused_defects(modules: Modules, tree: Tree, registry: Registry) -> list[Pr
         counterexample.name
         for gate in registry.gates
         for counterexample in gate.counterexamples
-        if counterexample.tree is None
+        if counterexample.tree is None and counterexample.edit is None
     }
     problems = []
     for path in tree.glob(DEFECTS):

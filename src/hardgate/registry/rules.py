@@ -12,7 +12,14 @@ from hardgate.documents.strict_yaml import Document, Keys
 from hardgate.documents.validation import validate
 from hardgate.documents.wording import choices, did_you_mean, quoted
 from hardgate.registry.check_options import OPTIONS_OF, PREFIX, ready_check
-from hardgate.registry.models import KEYS_OF_KIND, KEYS_OF_SOME_KIND, REQUIRED_KEYS, Gate, Kind
+from hardgate.registry.models import (
+    KEYS_OF_KIND,
+    KEYS_OF_SOME_KIND,
+    REQUIRED_KEYS,
+    Counterexample,
+    Gate,
+    Kind,
+)
 
 
 @dataclass(frozen=True)
@@ -184,6 +191,26 @@ def _counterexample_problems(entry: Entry) -> Iterator[Problem]:
         if tree is not None and tree != folder:
             message = f"found '{tree}'; allowed: {folder}, after the area and the name"
             yield entry.problem(("counterexamples", index, "tree"), "tree_mismatch", message)
+        yield from _edit_problems(entry, index, counterexample)
+
+
+def _edit_problems(entry: Entry, index: int, counterexample: Counterexample) -> Iterator[Problem]:
+    """An edit stands alone, and edits one thing: a file, or a function where a process runs it."""
+    edit, here = counterexample.edit, ("counterexamples", index, "edit")
+    if edit is None:
+        return
+    if counterexample.tree is not None:
+        message = "found 'edit' beside 'tree'; allowed: one of them"
+        yield entry.problem(here, "edit_beside_tree", message)
+    if (edit.path is None) == (edit.function is None):
+        found = "neither 'path' nor 'function'" if edit.path is None else "'path' and 'function'"
+        yield entry.problem(here, "edit_target", f"found {found}; allowed: one of them")
+    elif edit.function is not None and entry.gate.kind == Kind.STRUCTURAL:
+        message = "found 'function' on a gate of kind structural, whose check reads files"
+        yield entry.problem((*here, "function"), "edit_target", f"{message}; allowed: 'path'")
+    if edit.old == edit.new:
+        message = "found the same text in 'old' and 'new'; allowed: a new text that differs"
+        yield entry.problem((*here, "new"), "edit_same", message)
 
 
 def _active_problems(entry: Entry, milestone: int) -> Iterator[Problem]:

@@ -34,7 +34,6 @@ def test_the_registry_and_the_milestone_are_those_of_the_tree():
 @pytest.mark.parametrize(
     "files",
     [
-        {"gates/area.yaml": ENTRY},
         {"gates/area.yaml": ENTRY, "gates/MILESTONE": "two"},
         {"gates/area.yaml": ENTRY.replace("case", "cases"), "gates/MILESTONE": "0"},
     ],

@@ -35,6 +35,13 @@ def good(old: str = "", new: str = "") -> str:
     return GOOD.replace(old, new) if old else GOOD
 
 
+def edited(*target: str, old: str = "one", new: str = "two", tree: str = "") -> str:
+    """The good file with a counterexample that is an edit of `target`."""
+    members = ", ".join([*target, f"old: {old}", f"new: {new}"])
+    line = f"      edit: {{{members}}}\n"
+    return GOOD + (f"      tree: {tree}\n" if tree else "") + line
+
+
 def complaints(content: str | bytes) -> str:
     """What loading a registry complains about whose one file of gates has this content."""
     tree = OverlayTree(ManifestTree({}))
@@ -371,6 +378,41 @@ ROWS: dict[str, tuple[str | bytes, str]] = {
             SOURCES, "corpus: evals/corpora/injection\n  minimum_members: 0"
         ),
         "8:20: schema.range: found 0; allowed: at least 1",
+    ),
+    "edit beside a tree": (
+        edited("path: src/a.py", tree="gates/defects/tool/label_kept"),
+        "13:13: edit_beside_tree: found 'edit' beside 'tree'; allowed: one of them",
+    ),
+    "edit of nothing": (
+        edited(),
+        "12:13: edit_target: found neither 'path' nor 'function'; allowed: one of them",
+    ),
+    "edit of two things": (
+        edited("path: src/a.py", "function: a.b"),
+        "12:13: edit_target: found 'path' and 'function'; allowed: one of them",
+    ),
+    "edit of a function that no process runs": (
+        edited("function: a.b"),
+        "12:24: edit_target: found 'function' on a gate of kind structural, whose check reads "
+        "files; allowed: 'path'",
+    ),
+    "edit that changes nothing": (
+        edited("path: src/a.py", new="one"),
+        "12:45: edit_same: found the same text in 'old' and 'new'; allowed: a new text that "
+        "differs",
+    ),
+    "edit outside the workspace": (
+        edited("path: ../a.py"),
+        "12:20: path_malformed: found '../a.py', which has the part '..'; allowed: a path in the "
+        "workspace",
+    ),
+    "edit of a function without a module": (
+        edited("function: greeting"),
+        "12:24: function_malformed: found 'greeting'; allowed: <module>.<function>, dotted",
+    ),
+    "edit of an empty text": (
+        edited("path: src/a.py", old="''"),
+        "12:35: schema.length: found ''; allowed: at least 1 character",
     ),
     "lowered without a reason": (
         good("  kind:", "  lowered: yes\n  kind:"),

@@ -15,6 +15,7 @@ SCHEMAS = {
     "evals/fixtures/models/*.yaml": "model_script",
     "evals/fixtures/tools/*.yaml": "tool_results",
     "evals/fixtures/judges/*.yaml": "judge",
+    "evals/fixtures/mcp/*.yaml": "mcp_server",
     "evals/volatile_fields.yaml": "volatile_fields",
 }
 TREE = DirectoryTree(".", ("gates", "evals", FOLDER), outside_links=True)

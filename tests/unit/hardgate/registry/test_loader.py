@@ -104,10 +104,12 @@ def test_bad_milestone_file(text, found):
     )
 
 
-def test_missing_milestone_file():
+def test_a_workspace_without_the_milestone_file_is_at_milestone_0():
     tree = tree_of(tool__yaml=entry("tool", "a"))
+    tree.write("gates/MILESTONE", "1\n")
+    assert load_registry(tree).milestone == 1
     tree.remove("gates/MILESTONE")
-    assert complaints(tree).startswith("gates/MILESTONE:1:1: milestone_file: found no such file;")
+    assert load_registry(tree).milestone == 0
 
 
 def test_a_registry_without_files():

@@ -145,17 +145,21 @@ def test_a_case_reads_its_own_fixture_only(tmp_path: Path) -> None:
 def test_a_case_reads_every_fixture_that_it_names(tmp_path: Path) -> None:
     case = (
         "name: one\nmilestone: 1\nmodel_fixture: alpha\n"
-        "fixtures: {tool_results: times, judge: polite, workspace: notes, skills: [alpha]}\n"
+        "fixtures: {tool_results: times, judge: polite, workspace: notes, skills: [alpha],\n"
+        "  mcp_servers: [files, 7, mail]}\n"
         "arms:\n  - {name: a, fixtures: {workspace: other}}\n  - {name: b, model_fixture: beta}\n"
     )
     odd = "name: two\nmilestone: 1\nfixtures: [alpha]\narms: {model_fixture: alpha}\n"
-    odder = "name: three\nmilestone: 1\nfixtures: {judge: ../judges/polite}\narms: [alpha]\n"
+    odder = "name: three\nmilestone: 1\nfixtures: {judge: ../judges/polite, mcp_servers: files}\narms: [alpha]\n"
     fixtures = [
         "models/alpha.yaml",
         "models/beta.yaml",
         "tools/times.yaml",
         "tools/alpha.yaml",
         "judges/polite.yaml",
+        "mcp/files.yaml",
+        "mcp/mail.yaml",
+        "mcp/other.yaml",
         "workspaces/notes/a.txt",
         "workspaces/notes/deep/b.txt",
         "workspaces/notes_too/c.txt",
@@ -171,6 +175,8 @@ def test_a_case_reads_every_fixture_that_it_names(tmp_path: Path) -> None:
             "fixtures/models/alpha.yaml",
             "fixtures/tools/times.yaml",
             "fixtures/judges/polite.yaml",
+            "fixtures/mcp/files.yaml",
+            "fixtures/mcp/mail.yaml",
             "fixtures/workspaces/notes/a.txt",
             "fixtures/workspaces/notes/deep/b.txt",
             "fixtures/workspaces/other/d.txt",
@@ -195,6 +201,12 @@ def test_a_milestone_that_is_no_number_is_a_fault(tmp_path: Path, content: bytes
     index = index_of(tmp_path, {"gates/MILESTONE": content})
     assert index.milestone() == 0
     assert [fault["rule"] for fault in index.invalid] == ["milestone_file"]
+
+
+def test_a_workspace_without_the_file_is_at_milestone_0(tmp_path: Path) -> None:
+    index = index_of(tmp_path, {"gates/MILESTONE": b"3\n"})
+    (tmp_path / "gates/MILESTONE").unlink()
+    assert (index.milestone(), index.invalid) == (0, [])
 
 
 def test_the_milestone_is_read(tmp_path: Path) -> None:
