@@ -23,6 +23,7 @@ _FILES = (
     ("model_script", "A model script", "evals/fixtures/models/<stem>.yaml"),
     ("tool_results", "Recorded tool results", "evals/fixtures/tools/<stem>.yaml"),
     ("judge", "A scripted judge", "evals/fixtures/judges/<stem>.yaml"),
+    ("mcp_server", "A scripted MCP server", "evals/fixtures/mcp/<stem>.yaml"),
     ("volatile_fields", "The volatile fields", "evals/volatile_fields.yaml"),
 )
 _HEAD = """\

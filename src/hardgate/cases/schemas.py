@@ -15,6 +15,7 @@ from hardgate.documents.problems import Problem
 from hardgate.documents.schema_files import FOLDER, DocumentType, run, schema_texts, stale_schemas
 from hardgate.documents.tree import Tree
 from hardgate.fixtures.judge import ScriptedJudge
+from hardgate.fixtures.mcp_server import McpServer
 from hardgate.fixtures.model_script import ModelScript
 from hardgate.fixtures.tool_results import ToolResults
 from hardgate.verdicts.schema import verdict_schema
@@ -78,6 +79,13 @@ DOCUMENT_TYPES = (
         title="Hardgate: a scripted judge",
         description="A file evals/fixtures/judges/<stem>.yaml: the verdict of a judge for each "
         "answer.",
+    ),
+    _Suite(
+        name="mcp_server",
+        model=McpServer,
+        title="Hardgate: a scripted MCP server",
+        description="A file evals/fixtures/mcp/<stem>.yaml: the tools that a server offers, what "
+        "they answer, and what goes wrong.",
     ),
     _Suite(
         name="volatile_fields",

@@ -15,10 +15,12 @@ from hardgate.documents.strict_yaml import load
 from hardgate.documents.tree import Tree
 from hardgate.documents.wording import quoted
 from hardgate.fixtures.judge import load_judge
+from hardgate.fixtures.mcp_server import load_mcp_server
 from hardgate.fixtures.model_script import load_script
 from hardgate.fixtures.tool_results import load_tool_results
 from hardgate.subjects.collection import (
     JUDGES,
+    MCP_SERVERS,
     MODELS,
     TOOL_RESULTS,
     WORKSPACES,
@@ -37,17 +39,22 @@ VOLATILE = "evals/volatile_fields.yaml"
 
 
 class _Kind(NamedTuple):
-    """A kind of fixture: its folder, the keys of a case that name one, and what reads its file."""
+    """A kind of fixture: its folder, the keys of a case that name one, and what reads its file.
+
+    With `many` a case names a list of them.
+    """
 
     folder: str
     keys: tuple[str, ...]
     load: Callable[[str, bytes], object] | None
+    many: bool = False
 
 
 _KINDS = (
     _Kind(MODELS, ("model_fixture",), load_script),
     _Kind(TOOL_RESULTS, ("fixtures", "tool_results"), load_tool_results),
     _Kind(JUDGES, ("fixtures", "judge"), load_judge),
+    _Kind(MCP_SERVERS, ("fixtures", "mcp_servers"), load_mcp_server, many=True),
     _Kind(WORKSPACES, ("fixtures", "workspace"), None),  # folders of any files
 )
 
@@ -191,8 +198,9 @@ def _unused(tree: Tree, fixtures: Mapping[_Kind, Mapping[str, str]]) -> Iterator
     for kind, paths in fixtures.items():
         for stem, path in paths.items():
             if stem not in named[kind]:
-                key = ".".join(kind.keys)
-                message = f"found a fixture that no case names; allowed: one with {key}: {stem}"
+                named_as = f"[{stem}]" if kind.many else stem
+                wanted = f"{'.'.join(kind.keys)}: {named_as}"
+                message = f"found a fixture that no case names; allowed: one with {wanted}"
                 yield Problem(path, 1, 1, "fixture.unused", message)
 
 
@@ -207,9 +215,10 @@ def _stems_named(tree: Tree) -> dict[_Kind, set[str]] | None:
         arms = value.get("arms") if isinstance(value, dict) else None
         for one in (value, *(arms if isinstance(arms, list) else ())):
             for kind in _KINDS:
-                stem = _below(one, kind.keys)
-                if isinstance(stem, str):
-                    named[kind].add(stem)
+                stems = _below(one, kind.keys)
+                for stem in stems if kind.many and isinstance(stems, list) else [stems]:
+                    if isinstance(stem, str):
+                        named[kind].add(stem)
     return named
 
 

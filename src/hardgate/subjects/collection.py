@@ -22,12 +22,14 @@ from hardgate.fixtures.model_script import (
 
 if TYPE_CHECKING:
     from hardgate.fixtures.judge import ScriptedJudge
+    from hardgate.fixtures.mcp_server import McpServer
     from hardgate.fixtures.tool_results import ToolResults
     from hardgate.subjects.port import Subject
 
 MODELS = "models"
 TOOL_RESULTS = "tools"
 JUDGES = "judges"
+MCP_SERVERS = "mcp"
 WORKSPACES = "workspaces"
 
 T = TypeVar("T")
@@ -41,6 +43,7 @@ class RunnableRun(NamedTuple):
     files: Mapping[str, bytes]
     tool_results: ToolResults | None = None
     judge: ScriptedJudge | None = None
+    mcp_servers: tuple[McpServer, ...] = ()
 
 
 class RunnableCase(NamedTuple):
@@ -96,8 +99,9 @@ def subject_problems(
     problems: list[Problem] = []
     if vocabulary.outside or loaded.case.subject is not None:
         from hardgate.cases import outside
+        from hardgate.cases.command import DEFAULT
 
-        vocabulary = outside.vocabulary(loaded.case.subject or outside.DEFAULT)
+        vocabulary = outside.vocabulary(loaded.case.subject or DEFAULT)
         problems += outside.outside_problems(loaded.case, loaded.document)
         runs_now = True
     for planned in loaded.runs:
@@ -119,6 +123,7 @@ def fixture_paths(loaded: LoadedCase, fixtures: str) -> frozenset[str]:
         named.add((MODELS, case.model_fixture))
         named.add((TOOL_RESULTS, case.fixtures.tool_results))
         named.add((JUDGES, case.fixtures.judge))
+        named.update((MCP_SERVERS, stem) for stem in case.fixtures.mcp_servers or ())
     return frozenset(f"{fixtures}/{folder}/{stem}.yaml" for folder, stem in named if stem)
 
 
@@ -146,8 +151,9 @@ def load_fixtures(
         files = finder.workspace(planned)
         tool_results = finder.tool_results(planned)
         judge = finder.judge(planned)
+        mcp_servers = finder.mcp_servers(planned)
         if script is not None:
-            runs.append(RunnableRun(planned, script, files, tool_results, judge))
+            runs.append(RunnableRun(planned, script, files, tool_results, judge, mcp_servers))
     return runs, finder.problems
 
 
@@ -220,6 +226,28 @@ class _Finder:
             self.problems.append(problem)
         return judge
 
+    def mcp_servers(self, planned: PlannedRun) -> tuple[McpServer, ...]:
+        stems = planned.case.fixtures.mcp_servers
+        if not stems:
+            return ()
+        from hardgate.fixtures.mcp_server import load_mcp_server
+
+        servers: dict[str, McpServer] = {}
+        for index, stem in enumerate(stems):
+            keys: Keys = ("fixtures", "mcp_servers", index)
+            server = self._file(planned, keys, MCP_SERVERS, load_mcp_server)
+            if server is not None and server.server_id in servers:
+                message = (
+                    f"found {stem}, whose server_id {server.server_id} another server of the case "
+                    "has; allowed: an id of its own"
+                )
+                place = planned.keys(self.loaded.document, keys)
+                problem = self.loaded.document.problem(place, "case.mcp_server_id", message)
+                self.problems.append(problem)
+            elif server is not None:
+                servers[server.server_id] = server
+        return tuple(servers.values())
+
     def _file(
         self,
         planned: PlannedRun,
@@ -230,7 +258,7 @@ class _Finder:
         """The fixture that the value under `keys` names, or None and a problem."""
         stem: Any = planned.case
         for key in keys:
-            stem = getattr(stem, str(key))
+            stem = stem[key] if isinstance(key, int) else getattr(stem, key)
         path = f"{self.fixtures}/{folder}/{stem}.yaml"
         if not self.tree.exists(path):
             place = planned.keys(self.loaded.document, keys)

@@ -7,6 +7,7 @@ from hardgate.fixtures.mcp_server import (
     LinkBlock,
     McpReply,
     MediaBlock,
+    ResourceBlock,
     TextBlock,
 )
 
@@ -18,6 +19,14 @@ def wire_content(reply: McpReply) -> tuple[Mapping[str, Any], ...]:
     if isinstance(reply.content, str):
         return ({"type": "text", "text": reply.content},)
     return tuple(_block(block) for block in reply.content or ())
+
+
+def content_text(reply: McpReply) -> str:
+    """The texts of a success, one below the other."""
+    if isinstance(reply.content, str):
+        return reply.content
+    blocks = reply.content or ()
+    return "\n".join(one.text for one in blocks if isinstance(one, (TextBlock, ResourceBlock)))
 
 
 def _block(block: Any) -> dict[str, Any]:

@@ -17,23 +17,12 @@ OTHER = "other"
 
 
 class ToolCall(NamedTuple):
-    """One call of a tool.
-
-    `ordinal` counts calls from 1. `reply` is the index of the reply that answered, None where none
-    did; then `content` is None, too. `content` is the list of blocks that went out.
-    """
+    """One call of a tool: its ordinal, from 1, and the index of the reply that answered, if any."""
 
     ordinal: int
     tool: str
     arguments: Mapping[str, Any]
     reply: int | None = None
-    content: tuple[Mapping[str, Any], ...] | None = None
-    is_error: bool = False
-
-    @property
-    def text(self) -> str:
-        """The texts of the answer, one below the other."""
-        return "\n".join(block["text"] for block in self.content or () if "text" in block)
 
 
 class Entry(NamedTuple):
@@ -62,17 +51,14 @@ class Entry(NamedTuple):
         """Maps, lists, texts, numbers, booleans and nulls only."""
         return {
             **self._asdict(),
-            "call": self.call and {**self.call._asdict(), "content": _listed(self.call.content)},
+            "call": self.call and self.call._asdict(),
             "violations": [violation._asdict() for violation in self.violations],
         }
 
 
 def entry_from_data(data: Mapping[str, Any]) -> Entry:
     """The entry that `to_data` gave. Raises TypeError, KeyError or ValueError for other data."""
-    call = data["call"]
-    if call is not None:
-        content = None if call["content"] is None else tuple(call["content"])
-        call = ToolCall(**{**call, "content": content})
+    call = None if data["call"] is None else ToolCall(**data["call"])
     violations = tuple(Violation(**one) for one in data["violations"])
     return Entry(**{**data, "call": call, "violations": violations})
 
@@ -113,9 +99,3 @@ def counted(entries: Iterable[Entry]) -> Counts:
     for entry in entries:
         counts.add(entry)
     return counts
-
-
-def _listed(
-    content: tuple[Mapping[str, Any], ...] | None,
-) -> list[Mapping[str, Any]] | None:
-    return None if content is None else list(content)

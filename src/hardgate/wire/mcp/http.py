@@ -1,5 +1,6 @@
 """A scripted MCP server over streamable HTTP, as a service behind the sockets of `wire.server`."""
 
+import base64
 import threading
 from typing import Any, NamedTuple
 
@@ -27,6 +28,7 @@ PATH = "/mcp"
 _SESSION = "mcp-session-id"
 _VERSION = "mcp-protocol-version"
 _JSON, _EVENTS = "application/json", "text/event-stream"
+_BASE64 = "=?base64?", "?="
 _NAMED = frozenset({"tools/call"})
 
 # How the codes of refusals show in the status of a request that stands for itself.
@@ -276,8 +278,19 @@ def _header_mismatch(request: Request, message: Incoming) -> _Refused | None:
     if message.method in _NAMED:
         wanted.append(("mcp-name", message.params.get("name")))
     for header, value in wanted:
-        found = request.headers.get(header)
+        found = _decoded(request.headers.get(header))
         if found != value and value is not None:
             text = f"{header}: received {shown(found)}, the message says {shown(value)}"
             return _Refused(400, text, rules.HEADER_WRONG, rules.HEADER_MISMATCH)
     return None
+
+
+def _decoded(value: str | None) -> str | None:
+    """The value of a header; one that is no visible ASCII comes in Base64."""
+    if value is None or not (value.startswith(_BASE64[0]) and value.endswith(_BASE64[1])):
+        return value
+    try:
+        encoded = value[len(_BASE64[0]) : -len(_BASE64[1])]
+        return base64.b64decode(encoded, validate=True).decode()
+    except ValueError:
+        return value

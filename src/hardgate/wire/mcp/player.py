@@ -358,10 +358,8 @@ class Player:
             used_up = reply.times is not None and uses.get((tool.name, index), 0) >= reply.times
             if used_up or not reply.answers(call.arguments):
                 continue
-            content = wire_content(reply)
-            failed = reply.error is not None
-            call = call._replace(reply=index, content=content, is_error=failed)
-            return {"content": list(content), "isError": failed}, call
+            value = {"content": list(wire_content(reply)), "isError": reply.error is not None}
+            return value, call._replace(reply=index)
         text = f"no reply is scripted for this call of {tool.name}"
         wanted = ["any" if one.when is None else one.when for one in tool.replies[:_MOST_SHOWN]]
         raise _Refusal(

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from hardgate.documents.wording import shown
 from hardgate.fixtures.mcp_server import McpServer, action_trigger
 from hardgate.wire.mcp import rules
+from hardgate.wire.mcp.content import content_text
 from hardgate.wire.mcp.entries import Entry, ToolCall, counted
 
 _ONE_OR_MORE = "1 or more"
@@ -26,6 +27,17 @@ class Finding(NamedTuple):
     received: Any = None
 
 
+class SeenCall(NamedTuple):
+    """One call of a tool and its answer. Both texts are None where no reply answered."""
+
+    server_id: str
+    ordinal: int
+    tool: str
+    arguments: Mapping[str, Any]
+    text: str | None
+    error: str | None
+
+
 class ServerResults(NamedTuple):
     """What one server saw. `broken_lines` counts lines of its transcript that cannot be read."""
 
@@ -35,9 +47,9 @@ class ServerResults(NamedTuple):
     broken_lines: int = 0
 
     @property
-    def calls(self) -> tuple[ToolCall, ...]:
+    def calls(self) -> tuple[SeenCall, ...]:
         """The calls of its tools, in order."""
-        return tuple(entry.call for entry in self.entries if entry.call is not None)
+        return tuple(self._seen(one.call) for one in self.entries if one.call is not None)
 
     def findings(self) -> Iterator[Finding]:
         """Everything that is wrong: first what the agent did, then what never happened."""
@@ -63,9 +75,19 @@ class ServerResults(NamedTuple):
             "server_id": self.server.server_id,
             "transport": self.server.transport,
             "entries": [entry.to_data() for entry in self.entries],
+            "calls": [call._asdict() for call in self.calls],
             "limits_hit": list(self.limits_hit),
             "findings": [finding._asdict() for finding in self.findings()],
         }
+
+    def _seen(self, call: ToolCall) -> SeenCall:
+        text = error = None
+        if call.reply is not None:
+            tool = next(one for one in self.server.tools if one.name == call.tool)
+            reply = tool.replies[call.reply]
+            text, error = (None if reply.content is None else content_text(reply)), reply.error
+        server_id = self.server.server_id
+        return SeenCall(server_id, call.ordinal, call.tool, call.arguments, text, error)
 
 
 class McpResults(NamedTuple):
@@ -79,9 +101,9 @@ class McpResults(NamedTuple):
         return tuple(finding for one in self.servers for finding in one.findings())
 
     @property
-    def calls(self) -> tuple[tuple[str, ToolCall], ...]:
-        """Every call of a tool with the id of its server; in order within a server."""
-        return tuple((one.server.server_id, call) for one in self.servers for call in one.calls)
+    def calls(self) -> tuple[SeenCall, ...]:
+        """Every call of a tool, server by server; in order within a server."""
+        return tuple(call for one in self.servers for call in one.calls)
 
     @property
     def limits_hit(self) -> tuple[str, ...]:

@@ -12,7 +12,15 @@ from hardgate.documents.tree import DirectoryTree, OverlayTree
 from hardgate.verdicts.network import ATTEMPTS, NetworkProof
 from hardgate.verdicts.verdict import CheckResult, Counterexample, Finding, conclude
 
-NAMES = ["case", "model_script", "tool_results", "judge", "volatile_fields", "verdict"]
+NAMES = [
+    "case",
+    "model_script",
+    "tool_results",
+    "judge",
+    "mcp_server",
+    "volatile_fields",
+    "verdict",
+]
 TYPES = {
     "object": dict,
     "array": list,

@@ -129,33 +129,39 @@ verdicts:
   - {answer: Hello!, passed: true, reason: It does.}
   - {answer: Go away., passed: false, reason: It does not.}
 """
+SERVER = "server_id: mail\ntransport: stdio\ntools: []\n"
 KINDS = [
-    ("tools/{}.yaml", RESULTS, "tool_results"),
-    ("judges/{}.yaml", JUDGE, "judge"),
-    ("workspaces/{}/notes.txt", "x", "workspace"),
+    ("tools/{}.yaml", RESULTS, "tool_results: {}"),
+    ("judges/{}.yaml", JUDGE, "judge: {}"),
+    ("mcp/{}.yaml", SERVER, "mcp_servers: [{}]"),
+    ("workspaces/{}/notes.txt", "x", "workspace: {}"),
 ]
 
 
-@pytest.mark.parametrize(("path", "text", "key"), KINDS)
-def test_fixtures_of_every_kind_have_to_be_used(path, text, key, workspace, hardgate, capsys):
+@pytest.mark.parametrize(("path", "text", "naming"), KINDS)
+def test_fixtures_of_every_kind_have_to_be_used(path, text, naming, workspace, hardgate, capsys):
     """Those of a case that uses one are read; those that no case names are left over."""
     for stem in ("used", "left"):
         write(workspace, "evals/fixtures/" + path.format(stem), text)
-    more = "\n  judge: It greets." if key == "judge" else ""
+    more = "\n  judge: It greets." if naming.startswith("judge") else ""
     edit(workspace, "evals/cases/01_greeting.yaml", "model_fixture: greeting\nexpected:",
-         f"model_fixture: greeting\nfixtures: {{{key}: used}}\nexpected:{more}")  # fmt: skip
-    assert hardgate("lint --json", FakeSubject()) == 4
+         f"model_fixture: greeting\nfixtures: {{{naming.format('used')}}}\nexpected:{more}")  # fmt: skip
+    subject = FakeSubject()
+    known = subject.vocabulary()
+    able = known._replace(abilities=known.abilities | {"mcp_servers"})
+    subject.vocabulary = lambda: able
+    assert hardgate("lint --json", subject) == 4
     found = answer(capsys)
     (problem,) = found["problems"]
     place = "evals/fixtures/" + path.format("left").removesuffix("/notes.txt")
     assert (problem["path"], problem["rule"]) == (place, "fixture.unused")
-    assert f"allowed: one with fixtures.{key}: left" in problem["message"]
+    assert problem["message"].endswith(f"allowed: one with fixtures.{naming.format('left')}")
     assert found["read"]["fixtures"] == 5
 
 
-@pytest.mark.parametrize(("path", "text", "key"), KINDS[:2])
+@pytest.mark.parametrize(("path", "text", "naming"), KINDS[:3])
 def test_fixtures_that_no_case_names_are_read_all_the_same(
-    path, text, key, workspace, hardgate, capsys
+    path, text, naming, workspace, hardgate, capsys
 ):
     place = "evals/fixtures/" + path.format("left")
     write(workspace, place, text + "more: 1\n")

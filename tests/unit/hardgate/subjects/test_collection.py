@@ -27,6 +27,10 @@ FILES = {
         "  - {answer: Hello!, passed: true, reason: It greets.}\n"
         "  - {answer: Go., passed: false, reason: It does not.}\n"
     ),
+    "evals/fixtures/mcp/mail.yaml": "server_id: mail\ntransport: stdio\ntools: []\n",
+    "evals/fixtures/mcp/files.yaml": "server_id: files\ntransport: http\ntools: []\n",
+    "evals/fixtures/mcp/mail_again.yaml": "server_id: mail\ntransport: http\ntools: []\n",
+    "evals/fixtures/mcp/broken.yaml": "server_id: mail\ntransport: tcp\ntools: []\n",
 }
 PATH = "evals/cases/01_sample.yaml"
 HEAD = "name: sample\nmilestone: 2\ninput: {text: Hi}\n"
@@ -44,7 +48,7 @@ class Subject:
             "reason_codes": None,
             "principals": None,
             "policy_profiles": None,
-            "abilities": frozenset({"turns", "tool_results"}),
+            "abilities": frozenset({"turns", "tool_results", "mcp_servers"}),
         }
         self._vocabulary = Vocabulary(**{**plain, **known})
 
@@ -86,7 +90,8 @@ EXPECTED = "expected: {terminal_status: completed}\n"
 def test_everything_a_case_names_is_gathered(collect):
     runnable = collect(
         "model_fixture: hello\nexpected: {judge: Is polite.}\n"
-        "fixtures: {workspace: notes, tool_results: times, judge: polite}\n"
+        "fixtures: {workspace: notes, tool_results: times, judge: polite,\n"
+        "  mcp_servers: [mail, files]}\n"
     )
     (run,) = runnable.runs
     assert runnable.script is run.script
@@ -94,17 +99,20 @@ def test_everything_a_case_names_is_gathered(collect):
     assert dict(run.files) == {"a.txt": b"one"}
     assert run.tool_results.tools == {"demo.time"}
     assert run.judge.rubric == "Is polite."
+    assert [server.server_id for server in run.mcp_servers] == ["mail", "files"]
 
 
 def test_what_is_not_named_is_not_there(collect):
     (run,) = collect("model_fixture: hello\n" + EXPECTED).runs
     assert (dict(run.files), run.tool_results, run.judge) == ({}, None, None)
+    assert run.mcp_servers == ()
 
 
 UNKNOWN = [
     ("model_fixture: helo\n" + EXPECTED, "4:16", "models/helo.yaml", "'hello'"),
     ("fixtures: {workspace: note}\n", "6:23", "workspaces/note/", "'notes'"),
     ("fixtures: {tool_results: time}\n", "6:26", "tools/time.yaml", "'times'"),
+    ("fixtures: {mcp_servers: [mail, fles]}\n", "6:32", "mcp/fles.yaml", "'files'"),
 ]
 
 
@@ -132,6 +140,14 @@ def test_a_fixture_that_is_not_there(refusals, text, place, path, nearest):
         (
             "model_fixture: hello\nfixtures: {judge: polite}\nexpected: {judge: Is kind.}\n",
             f"{PATH}:6:19: case.rubric: found another condition than the rubric of polite.yaml",
+        ),
+        (
+            "model_fixture: hello\nfixtures: {mcp_servers: [broken]}\n" + EXPECTED,
+            "evals/fixtures/mcp/broken.yaml:2:12: schema.value: found 'tcp'",
+        ),
+        (
+            "model_fixture: hello\nfixtures: {mcp_servers: [mail, mail_again]}\n" + EXPECTED,
+            f"{PATH}:5:32: case.mcp_server_id: found mail_again, whose server_id mail another",
         ),
         (
             "model_fixture: again\n" + EXPECTED,
