@@ -17,7 +17,6 @@ from hardgate.subjects.port import Subject, SubjectError
 from hardgate.verdicts.network import NetworkProof
 from hardgate.verdicts.verdict import CheckResult, Finding, Verdict, conclude
 
-SUBJECT_ERROR = "subject.error"
 SUBJECT_CRASHED = "subject.crashed"
 
 
@@ -57,8 +56,9 @@ def run_case(
     """Run a case in the empty folder `workspace` and judge it.
 
     Each arm of a case has a folder of its own in it. What goes wrong in the subject is a finding of
-    a failing verdict: `subject.error` where it says so itself, `subject.crashed`, with the
-    traceback on stderr, for anything else; without `crash_is_finding`, that is raised on.
+    a failing verdict: the rule that it names where it says so itself (`subject.error`), and
+    `subject.crashed`, with the traceback on stderr, for anything else; without `crash_is_finding`,
+    that is raised on.
     """
     case = runnable.loaded.case
     checks: list[CheckResult] = []
@@ -74,7 +74,7 @@ def run_case(
         try:
             record = subject.run(run.planned.case, run.script, folder, run.tool_results)
         except SubjectError as error:
-            findings.append(_finding(runnable, SUBJECT_ERROR, run, str(error)))
+            findings.append(_finding(runnable, error.rule, run, str(error)))
         except Exception as error:
             if not crash_is_finding:
                 raise

@@ -20,8 +20,12 @@ if TYPE_CHECKING:
 class SubjectError(Exception):
     """The subject could not run the case at all; its text is for people and holds no secret.
 
-    A run that ends as failed is no such error: that is a record.
+    A run that ends as failed is no such error: that is a record. `rule` names the reason.
     """
+
+    def __init__(self, text: str, rule: str = "subject.error") -> None:
+        super().__init__(text)
+        self.rule = rule
 
 
 class Subject(Protocol):
