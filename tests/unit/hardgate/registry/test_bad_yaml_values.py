@@ -307,8 +307,8 @@ ROWS: dict[str, tuple[str | bytes, str]] = {
     "unknown counterexample key": (
         good("reason:", "reasons:"),
         "10:7: schema.missing_key: found a map without 'reason'; allowed: one that has it\n"
-        "11:7: schema.unknown_key: found the unknown key 'reasons'; allowed: name, reason or "
-        "tree; did you mean 'reason'?",
+        "11:7: schema.unknown_key: found the unknown key 'reasons'; allowed: edit, name, "
+        "reason or tree; did you mean 'reason'?",
     ),
     "counterexample name is a sentence": (
         good("label_kept", "The label is kept"),
