@@ -4,7 +4,6 @@ load("//tools/private:nested.bzl", _nested_bazel = "nested_bazel", _wheelhouse =
 load("//tools/private:npm.bzl", "npm_packages")
 
 nested_bazel = _nested_bazel
-wheelhouse = _wheelhouse
 
 def wire_npm(name):
     """The agent SDK for Node that the scripted provider is tested with.
@@ -18,12 +17,23 @@ def wire_npm(name):
         package = Label("//third_party:wire_npm/package.json"),
     )
 
+def wheelhouses():
+    """The wheels that nested builds install: Hardgate's own, and those of an example's agents."""
+    _wheelhouse(
+        name = "hardgate_wheelhouse",
+        lock = Label("//third_party:requirements.lock"),
+    )
+    _wheelhouse(
+        name = "hardgate_example_wheelhouse",
+        lock = Label("//examples:your_agent/requirements.lock"),
+    )
+
 def _development(_module_ctx):
     _nested_bazel(name = "hardgate_nested_bazel")
-    _wheelhouse(name = "hardgate_wheelhouse")
+    wheelhouses()
     wire_npm(name = "hardgate_wire_npm")
 
 development = module_extension(
     implementation = _development,
-    doc = "Makes hardgate_nested_bazel, hardgate_wheelhouse and hardgate_wire_npm.",
+    doc = "Makes hardgate_nested_bazel, two wheelhouses and hardgate_wire_npm.",
 )

@@ -2,8 +2,6 @@
 
 load(":interpreter.bzl", "PIP_ENVIRON", "find_python")
 
-_LOCK = Label("//third_party:requirements.lock")
-
 _SCRIPT = """#!/bin/sh
 # Starts the Bazel that runs the build around this test.
 {start}
@@ -43,7 +41,7 @@ inside a test; the tests that it starts then have their own sandboxes, without i
 )
 
 def _wheelhouse(repository_ctx):
-    lock = repository_ctx.path(_LOCK)
+    lock = repository_ctx.path(repository_ctx.attr.lock)
     repository_ctx.watch(lock)
     result = repository_ctx.execute(
         [find_python(repository_ctx, repository_ctx.attr.python_version), "-I", "-m", "pip", "download", "--quiet", "--no-deps", "--require-hashes"] +
@@ -51,12 +49,15 @@ def _wheelhouse(repository_ctx):
         timeout = 900,
     )
     if result.return_code:
-        fail("Downloading the wheels of {} failed:\n{}".format(_LOCK, result.stderr))
+        fail("Downloading the wheels of {} failed:\n{}".format(repository_ctx.attr.lock, result.stderr))
     repository_ctx.file("BUILD.bazel", "exports_files([\"wheels\"])\n")
 
 wheelhouse = repository_rule(
     implementation = _wheelhouse,
-    doc = "The folder //:wheels holds the wheels of the requirements lock.",
-    attrs = {"python_version": attr.string(default = "3.11", doc = "the minor version that the tests run on")},
+    doc = "The folder //:wheels holds the wheels of a requirements lock.",
+    attrs = {
+        "lock": attr.label(mandatory = True, doc = "the hash-locked requirements file"),
+        "python_version": attr.string(default = "3.11", doc = "the minor version that the tests run on"),
+    },
     environ = PIP_ENVIRON,
 )

@@ -1,7 +1,7 @@
 """Starts Bazel inside a test, in a workspace of its own, and reads back what it did.
 
 The network is off in there: modules come from the copy of this repository and from what the running
-Bazel carries, wheels from a folder. Output root, home and disk cache lie below the test's own
+Bazel carries, wheels from folders. Output root, home and disk cache lie below the test's own
 temporary folder, so nothing of the machine's builds is read or changed.
 """
 
@@ -118,7 +118,9 @@ class NestedBazel:
         self.workspace = workspace
         self._scratch = Path(os.environ["TEST_TMPDIR"]) / workspace.name
         self._scratch.mkdir(parents=True)
-        wheels = Path(os.environ["HARDGATE_WHEELS"]).resolve()
+        wheels = " ".join(
+            str(Path(folder).resolve()) for folder in os.environ["HARDGATE_WHEELS"].split()
+        )
         self._options = [
             "--lockfile_mode=off",
             "--repo_env=PIP_NO_INDEX=1",
