@@ -73,13 +73,20 @@ def _check_texts(launch: Launch, name: str) -> None:
     if not name:
         raise NotStarted("agent.bad_argument", "found no program; allowed: a path or a name")
     for part in (*launch.argv, launch.directory, *launch.environment.values()):
-        if "\0" in part:
-            message = "found an argument or variable with a NUL character; allowed: none"
-            raise NotStarted("agent.bad_argument", message)
+        if not _can_be_passed(part):
+            message = "found an argument or variable with a character that no program can be given"
+            raise NotStarted("agent.bad_argument", f"{message}; allowed: none such as NUL")
     for variable in launch.environment:
-        if not variable or "=" in variable or "\0" in variable:
+        if not variable or "=" in variable or not _can_be_passed(variable):
             message = f"found the variable {quoted(variable)}; allowed: a name without = and NUL"
             raise NotStarted("agent.bad_argument", message)
+
+
+def _can_be_passed(part: str) -> bool:
+    try:
+        return b"\0" not in os.fsencode(part)
+    except UnicodeEncodeError:  # half of a surrogate pair
+        return False
 
 
 def refusal(name: str, number: int) -> NotStarted:

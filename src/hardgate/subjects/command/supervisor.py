@@ -1,7 +1,7 @@
 """The program between the harness and an agent: starts the agent and ends all that comes of it.
 
 It is two processes. The inner one starts the agent and waits for it; the outer one only waits for
-the inner one and takes its place should the agent end or stop it. Both are subreapers. The harness
+the inner one and takes its place should an agent kill or stop it. Both are subreapers. The harness
 sends one line of JSON on stdin and closes stdin to end the agent, so that the end of the harness
 ends the agent too. On stdout it is told, a line each:
 
@@ -22,6 +22,7 @@ import select
 import signal
 import subprocess
 import sys
+import traceback
 from contextlib import suppress
 from typing import Any
 
@@ -58,16 +59,18 @@ def main() -> None:
         return
     try:
         _supervise(start)
-    finally:
         os._exit(0)
+    except BaseException:
+        traceback.print_exc()
+        os._exit(1)
 
 
 def _guard(inner: int, descriptors: dict[str, int]) -> None:
-    """Wait for the inner process. Only the agent can have killed or stopped it."""
+    """Wait for the inner process, and take its place unless it did all it had to."""
     for number in descriptors.values():
         os.close(number)
     _, status = os.waitpid(inner, os.WUNTRACED)
-    if os.WIFEXITED(status):
+    if status == 0:
         return
     _tell("lost")
     if os.WIFSTOPPED(status):
