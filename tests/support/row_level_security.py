@@ -1,0 +1,305 @@
+"""Whether row-level security keeps tenants apart, asked of the database itself.
+
+The tables come from the catalogue, so that a new one without a policy is found. `fill` gives every
+table a row of each of two tenants; `examine` then tries, as one of them, to read and write the
+other's, with the rights that a role really has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import psycopg
+from psycopg import sql
+
+SETTING = "app.tenant"
+TENANTS = ("tenant_one", "tenant_two")
+# Alembic's own record of what was migrated.
+SHARED_TABLES = frozenset({"alembic_version"})
+# The one table whose rows are tenants; every other names its tenant in a column.
+_TENANT_COLUMNS = {"tenants": "id"}
+_TENANT_COLUMN = "tenant_id"
+
+
+class Violation(NamedTuple):
+    """One way past the isolation: the rule that is broken, where, and what was seen."""
+
+    rule: str
+    table: str
+    message: str
+
+
+class Examination(NamedTuple):
+    """What was tried and what it showed."""
+
+    tables: tuple[str, ...]
+    attempts: int
+    violations: tuple[Violation, ...]
+
+    @property
+    def rules(self) -> set[str]:
+        """The rules that are broken."""
+        return {violation.rule for violation in self.violations}
+
+
+class _Table(NamedTuple):
+    name: str
+    enabled: bool
+    forced: bool
+    columns: tuple[tuple[str, str], ...]  # name and type
+
+    @property
+    def tenant(self) -> str | None:
+        wanted = _TENANT_COLUMNS.get(self.name, _TENANT_COLUMN)
+        return wanted if wanted in dict(self.columns) else None
+
+
+def tables(connection: psycopg.Connection) -> tuple[str, ...]:
+    """The names of all tables but the shared ones, sorted."""
+    return tuple(table.name for table in _tables(connection))
+
+
+def fill(admin: psycopg.Connection) -> None:
+    """Gives every table one row of each of two tenants; `admin` passes row-level security by."""
+    with admin.transaction():
+        admin.execute("SET CONSTRAINTS ALL DEFERRED")
+        admin.execute("SET LOCAL session_replication_role = replica")  # rows in any order
+        for tenant in TENANTS:
+            for table in _tables(admin):
+                admin.execute(_insert(table), _row(table, tenant))
+
+
+def examine(connection: psycopg.Connection, *, owner: bool = False) -> Examination:
+    """Everything that keeps tenants apart for the role that is connected.
+
+    `owner` says that it may own the tables: the application may not. The connection's transactions
+    are rolled back. The database has the rows that `fill` makes.
+    """
+    found = list(_role_violations(connection, owner))
+    attempts = 0
+    all_tables = _tables(connection)
+    for table in all_tables:
+        if table.tenant is None:
+            found.append(Violation("no_tenant", table.name, f"it has no column {_TENANT_COLUMN}"))
+            continue
+        found += _definition_violations(connection, table)
+        for attempt in (_read, _update, _insert_for_other, _delete):
+            violations = attempt(connection, table, table.tenant)
+            if violations is not None:
+                attempts += 1
+                found += violations
+    found += _detours(connection)
+    return Examination(tuple(table.name for table in all_tables), attempts, tuple(found))
+
+
+def _tables(connection: psycopg.Connection) -> list[_Table]:
+    rows = connection.execute(
+        """
+        SELECT c.relname, c.relrowsecurity, c.relforcerowsecurity,
+               array_agg(a.attname::text ORDER BY a.attnum),
+               array_agg(format_type(a.atttypid, NULL) ORDER BY a.attnum)
+        FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+        WHERE c.relkind IN ('r', 'p', 'f') AND a.attnum > 0 AND NOT a.attisdropped
+          AND c.relnamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
+          AND c.relnamespace::regnamespace::text NOT LIKE 'pg\\_%%'
+        GROUP BY c.oid ORDER BY c.relname
+        """,
+        [],
+    ).fetchall()
+    return [
+        _Table(name, enabled, forced, tuple(zip(columns, types, strict=True)))
+        for name, enabled, forced, columns, types in rows
+        if name not in SHARED_TABLES
+    ]
+
+
+def _row(table: _Table, tenant: str) -> list[object]:
+    """A row in which every key that refers to another table refers to its only row there."""
+    values: dict[str, object] = {
+        "bigint": 1,
+        "boolean": False,
+        "integer": 1,
+        "text": "1",
+        "character varying": "1",
+        "timestamp with time zone": "2026-01-01 00:00:00+00",
+    }
+    unknown = sorted({kind for _, kind in table.columns} - values.keys())
+    if unknown:
+        raise ValueError(f"{table.name}: no value is known for {', '.join(unknown)}")
+    return [tenant if name == table.tenant else values[kind] for name, kind in table.columns]
+
+
+def _insert(table: _Table) -> sql.Composed:
+    return sql.SQL("INSERT INTO {} ({}) VALUES ({})").format(
+        sql.Identifier(table.name),
+        sql.SQL(", ").join(sql.Identifier(name) for name, _ in table.columns),
+        sql.SQL(", ").join([sql.Placeholder()] * len(table.columns)),
+    )
+
+
+def _role_violations(connection: psycopg.Connection, owner: bool) -> Iterable[Violation]:
+    row = connection.execute(
+        "SELECT rolname, rolsuper, rolbypassrls FROM pg_roles WHERE rolname = current_user"
+    ).fetchone()
+    assert row is not None
+    name, superuser, bypasses = row
+    if superuser:
+        yield Violation("superuser", "", f"{name} is a superuser")
+    if bypasses:
+        yield Violation("bypasses", "", f"{name} has BYPASSRLS")
+    if owner:
+        return
+    owned = connection.execute(
+        "SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND relname = ANY(%s)"
+        " AND pg_has_role(current_user, relowner, 'MEMBER') ORDER BY relname",
+        [list(tables(connection))],
+    ).fetchall()
+    if not superuser:
+        for (table,) in owned:
+            yield Violation("owner", table, f"{name} owns it or is a member of the role that does")
+
+
+def _definition_violations(connection: psycopg.Connection, table: _Table) -> Iterable[Violation]:
+    if not table.enabled:
+        yield Violation("not_enabled", table.name, "row-level security is not enabled")
+    if not table.forced:
+        yield Violation("not_forced", table.name, "its owner passes row-level security by")
+    # A key without the tenant tells whether another tenant has a record; and a reference without
+    # it leads to one, because the check of a reference passes row-level security by.
+    keys = connection.execute(
+        """
+        SELECT i.indexrelid::regclass::text FROM pg_index i
+        WHERE i.indrelid = %s::regclass AND i.indisunique AND NOT EXISTS (
+          SELECT FROM pg_attribute a WHERE a.attrelid = i.indrelid AND a.attname = %s
+          AND a.attnum = ANY(i.indkey[0:i.indnkeyatts - 1]))
+        UNION ALL
+        SELECT k.conname FROM pg_constraint k
+        WHERE k.conrelid = %s::regclass AND k.contype = 'f' AND NOT EXISTS (
+          SELECT FROM pg_attribute a WHERE a.attrelid = k.conrelid AND a.attname = %s
+          AND a.attnum = ANY(k.conkey))
+        """,
+        [table.name, table.tenant, table.name, table.tenant],
+    ).fetchall()
+    for (key,) in keys:
+        yield Violation("key_without_tenant", table.name, f"{key} leaves the tenant out")
+
+
+def _allowed(connection: psycopg.Connection, table: str, right: str) -> bool:
+    row = connection.execute(
+        "SELECT has_any_column_privilege(%s, %s)"
+        if right != "DELETE"
+        else "SELECT has_table_privilege(%s, %s)",
+        [table, right],
+    ).fetchone()
+    return bool(row and row[0])
+
+
+def _become(connection: psycopg.Connection, tenant: str) -> None:
+    connection.execute("SELECT set_config(%s, %s, true)", [SETTING, tenant])
+
+
+def _read(connection: psycopg.Connection, table: _Table, column: str) -> list[Violation] | None:
+    """Reads everything, one row by its tenant, and everything as nobody."""
+    if not _allowed(connection, table.name, "SELECT"):
+        return None
+    mine, other = TENANTS
+    name, key = sql.Identifier(table.name), sql.Identifier(column)
+    listing = sql.SQL("SELECT DISTINCT {} FROM {} ORDER BY 1").format(key, name)
+    one = sql.SQL("SELECT {} FROM {} WHERE {} = %s").format(key, name, key)
+    found = []
+    with connection.transaction(force_rollback=True):
+        nobody = connection.execute(listing).fetchall()
+        _become(connection, mine)
+        listed = [tenant for (tenant,) in connection.execute(listing)]
+        got = connection.execute(one, [other]).fetchall()
+    if nobody:
+        found.append(Violation("read_as_nobody", table.name, f"without a tenant: {nobody}"))
+    if mine not in listed:
+        found.append(Violation("own_rows_hidden", table.name, f"{mine} sees the rows of {listed}"))
+    if got or set(listed) - {mine}:
+        found.append(Violation("read", table.name, f"{mine} sees the rows of {listed}"))
+    return found
+
+
+def _update(connection: psycopg.Connection, table: _Table, column: str) -> list[Violation] | None:
+    """Changes the other's rows, and gives its own to the other."""
+    if not _allowed(connection, table.name, "UPDATE"):
+        return None
+    mine, other = TENANTS
+    update = sql.SQL("UPDATE {} SET {} = %s WHERE {} = %s").format(
+        sql.Identifier(table.name), sql.Identifier(column), sql.Identifier(column)
+    )
+    found = []
+    with connection.transaction(force_rollback=True):
+        _become(connection, mine)
+        changed = connection.execute(update, [other, other]).rowcount
+        if changed:
+            found.append(
+                Violation("update", table.name, f"{mine} changes {changed} rows of {other}")
+            )
+    if not _refused(connection, update, [other, mine]):
+        found.append(Violation("give_away", table.name, f"{mine} gives its rows to {other}"))
+    return found
+
+
+def _insert_for_other(
+    connection: psycopg.Connection, table: _Table, column: str
+) -> list[Violation] | None:
+    """Adds a row for the other, and one for itself, which only its key may stop: it is there."""
+    if not _allowed(connection, table.name, "INSERT"):
+        return None
+    mine, other = TENANTS
+    found = []
+    if not _refused(connection, _insert(table), _row(table, other)):
+        found.append(Violation("insert", table.name, f"{mine} adds a row for {other}"))
+    if _refused(connection, _insert(table), _row(table, mine)):
+        found.append(Violation("own_insert", table.name, f"{mine} may not add a row of its own"))
+    return found
+
+
+def _delete(connection: psycopg.Connection, table: _Table, column: str) -> list[Violation] | None:
+    """Deletes the other's rows."""
+    if not _allowed(connection, table.name, "DELETE"):
+        return None
+    mine, other = TENANTS
+    delete = sql.SQL("DELETE FROM {} WHERE {} = %s").format(
+        sql.Identifier(table.name), sql.Identifier(column)
+    )
+    try:
+        with connection.transaction(force_rollback=True):
+            _become(connection, mine)
+            gone = connection.execute(delete, [other]).rowcount > 0
+    except psycopg.errors.ForeignKeyViolation:
+        gone = True  # what stopped it was not a policy
+    return [Violation("delete", table.name, f"{mine} deletes rows of {other}")] if gone else []
+
+
+def _refused(connection: psycopg.Connection, statement: sql.Composed, values: list[object]) -> bool:
+    """Whether a policy refuses a statement; another error means that it let the rows through."""
+    try:
+        with connection.transaction(force_rollback=True):
+            _become(connection, TENANTS[0])
+            connection.execute(statement, values)
+    except psycopg.errors.InsufficientPrivilege:
+        return True
+    except psycopg.errors.IntegrityError:
+        return False
+    return False
+
+
+def _detours(connection: psycopg.Connection) -> Iterable[Violation]:
+    """Views and functions that run with the rights of those who made them."""
+    rows = connection.execute(
+        """
+        SELECT c.oid::regclass::text, 'a view with the rights of its owner' FROM pg_class c
+        WHERE c.relnamespace = 'public'::regnamespace AND (c.relkind = 'm' OR c.relkind = 'v'
+          AND NOT coalesce(c.reloptions, '{}') && '{security_invoker=true,security_invoker=on}')
+        UNION ALL
+        SELECT p.oid::regprocedure::text, 'a function with the rights of its owner' FROM pg_proc p
+        WHERE p.pronamespace = 'public'::regnamespace AND p.prosecdef
+        ORDER BY 1
+        """
+    ).fetchall()
+    for name, what in rows:
+        yield Violation("detour", name, what)
