@@ -67,7 +67,10 @@ def corpus_faults(corpus, folder):
 
 
 def counterexample_faults(counterexamples, folder):
-    """Yields what is wrong with the names and trees of counterexamples; trees are in `folder`."""
+    """Yields what is wrong with the names, trees and agents of counterexamples.
+
+    Trees are in `folder`.
+    """
     from hardgate.documents.wording import shown
 
     if not isinstance(counterexamples, list):
@@ -82,6 +85,7 @@ def counterexample_faults(counterexamples, folder):
             yield here, "schema.type", message
             continue
         name, tree = counterexample.get("name"), counterexample.get("tree")
+        agent = counterexample.get("agent")
         if not isinstance(name, str) or not WORD.fullmatch(name):
             message = f"found {shown(name)}; allowed: {ONE_NAME}"
             yield (*here, "name"), "name_malformed", message
@@ -93,6 +97,16 @@ def counterexample_faults(counterexamples, folder):
         if tree is not None and tree != folder + name:
             message = f"found {shown(tree)}; allowed: {folder}{name}"
             yield (*here, "tree"), "tree_malformed", message
+        if agent is not None and not (isinstance(agent, str) and WORD.fullmatch(agent)):
+            message = f"found {shown(agent)}; allowed: {ONE_NAME}"
+            yield (*here, "agent"), "name_malformed", message
+
+
+def command_agent(case):
+    """Returns the name of the agent that a case starts; "" where it names none."""
+    subject = case.get("subject")
+    agent = subject.get("agent") if isinstance(subject, dict) else None
+    return agent if isinstance(agent, str) else ""
 
 
 class Index:
@@ -220,6 +234,10 @@ class Index:
             message = message.format(shown(name), self.seen["case", name])
             yield ("name",), "case_duplicate", message
         yield from milestone_faults(case.get("milestone"))
+        agent = command_agent(case)
+        if agent and not WORD.fullmatch(agent):
+            message = f"found {shown(agent)}; allowed: {ONE_NAME}"
+            yield ("subject", "agent"), "name_malformed", message
 
     def read_cases(self):
         """Reads every case's file."""
@@ -236,7 +254,17 @@ class Index:
                 self.seen["case", name] = document.path
                 files = self.case_files(file, document.value)
                 milestone = document.value["milestone"]
-                self.cases.append({"name": name, "milestone": milestone, "files": files})
+                self.cases.append(
+                    {
+                        "name": name,
+                        "milestone": milestone,
+                        "files": files,
+                        "path": document.path,
+                        "line": document.position(("subject",))[0],
+                        "command": "subject" in document.value,
+                        "agent": command_agent(document.value),
+                    }
+                )
 
     def case_files(self, file, case):
         """Returns the files a case reads, relative to the folder of the cases' package."""

@@ -128,7 +128,7 @@ def quoted(text):
     """A string as one word of a POSIX shell."""
     return "'" + text.replace("'", "'\\''") + "'"
 
-def launch(ctx, deps, main, arguments = [], files = [], environment = {}):
+def launch(ctx, deps, main, arguments = [], files = [], environment = {}, runfiles = []):
     """Writes a launcher and gathers what it needs.
 
     Args:
@@ -138,6 +138,7 @@ def launch(ctx, deps, main, arguments = [], files = [], environment = {}):
       arguments: list of strings.
       files: list of Files that the program reads below its working directory.
       environment: dict of strings, variables to set.
+      runfiles: list of runfiles of other programs, which this one starts.
 
     Returns:
       A list with DefaultInfo: the executable and its runfiles.
@@ -168,14 +169,14 @@ def launch(ctx, deps, main, arguments = [], files = [], environment = {}):
         ),
         is_executable = True,
     )
-    runfiles = ctx.runfiles(
+    own = ctx.runfiles(
         files = files + ([archive] if archive else []),
         transitive_files = _interpreter_inputs(runtime),
     )
     return [DefaultInfo(
         executable = launcher,
         files = depset([launcher]),
-        runfiles = runfiles.merge_all([info.runfiles for info in infos]),
+        runfiles = own.merge_all(runfiles + [info.runfiles for info in infos]),
     )]
 
 LAUNCH_ATTRIBUTES = _COMPILER | {

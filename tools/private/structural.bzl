@@ -75,12 +75,33 @@ def _gate_test(ctx):
         ctx.actions.write(manifest, "".join(lines))
         arguments += ["--entry", ctx.file.entry.short_path, "--manifest", manifest.short_path]
         files += [ctx.file.entry, manifest] + ctx.files.sources
-    return launch(ctx, deps = ctx.attr.deps, main = ctx.attr.main, arguments = arguments, files = files)
+    runfiles = []
+    if ctx.attr.agent:
+        # Below the working directory, too, with everything that it needs to run.
+        path = ctx.executable.agent.short_path
+        arguments += ["--agent", ctx.attr.agent_name + "=" + path if ctx.attr.agent_name else path]
+        files.append(ctx.executable.agent)
+        runfiles.append(ctx.attr.agent[DefaultInfo].default_runfiles)
+    return launch(
+        ctx,
+        deps = ctx.attr.deps,
+        main = ctx.attr.main,
+        arguments = arguments,
+        files = files,
+        runfiles = runfiles,
+    )
 
 gate_test = rule(
     implementation = _gate_test,
     doc = "A gate, a counterexample or a case as a test; it writes verdict.json and test.xml itself.",
     attrs = LAUNCH_ATTRIBUTES | {
+        "agent": attr.label(
+            allow_files = True,
+            cfg = "target",
+            doc = "the program that the case starts, in any language",
+            executable = True,
+        ),
+        "agent_name": attr.string(doc = "what the case calls the agent, if anything"),
         "arguments": attr.string_list(),
         "data": attr.label_list(allow_files = True, doc = "exactly the files that the test reads"),
         "entry": attr.label(allow_single_file = [".json"], doc = "the gate_entry of a check that runs in the test"),

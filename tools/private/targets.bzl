@@ -98,7 +98,6 @@ def _sources(entry, counterexample, more = []):
 
 def _structural_test(index, name, entry, counterexample, attributes):
     """One verdict action and the test that reads it."""
-    noun = "counterexample_checker" if counterexample else "checker"
     gate_verdict(
         name = name + ".verdict",
         checker = ":_{}_{}".format(entry["area"], noun),
@@ -143,11 +142,14 @@ def _case_test(index, name, entry, counterexample, attributes):
     case = entry["check"].removeprefix("case:")
     gate_test(
         name = name,
-        size = "small",
+        # An agent may take its time: see the limits of a case's subject.
+        size = "medium" if command else "small",
+        agent = agent if command else None,
+        agent_name = found["agent"],
         arguments = ["--case-name", case, "--repeat", _repeat(name)] + _named(counterexample),
-        deps = [_code(entry, counterexample)],
+        deps = [_code(entry, counterexample, "command" if command else "case")],
         entry = _entry_label(entry),
-        main = index.case_main,
+        main = _COMMAND_MAIN if command else index.case_main,
         sources = _sources(
             entry,
             counterexample,
@@ -156,9 +158,32 @@ def _case_test(index, name, entry, counterexample, attributes):
         **attributes
     )
 
-def _code(entry, counterexample):
+def _case_of(index, entry):
+    """The case behind a gate of the kind case; None where there is none of this name."""
+    name = entry["check"].removeprefix("case:")
+    found = [case for case in index.cases if case["name"] == name]
+    return found[0] if found else None
+
+def _starts_agent(case, main):
+    """Whether a case is a process of an agent: it says so, or there is nothing else to run it."""
+    return case["command"] or not main
+
+def _agent_of(case, agent, agents):
+    """The program that a case starts; None where there is none of the name that it says."""
+    return agents.get(case["agent"]) if case["agent"] else agent
+
+def _unknown_agent(case, agents):
+    """Why there is no agent for a case; None where there is one, or none is needed."""
+    if not case["agent"] or case["agent"] in agents:
+        return None
+    return "found subject.agent '{}'; agents has: {}".format(
+        case["agent"],
+        ", ".join(sorted(agents)) or "none",
+    )
+
+def _code(entry, counterexample, kind = None):
     """The library with everything that a gate of these kinds runs, or its twin."""
-    return ":_{}_{}_{}".format(entry["area"], entry["kind"], "twins" if counterexample else "gates")
+    return ":_{}_{}_{}".format(entry["area"], kind or entry["kind"], "twins" if counterexample else "gates")
 
 def _code_libraries(index, areas):
     """One library for all gates of an area and kind: its archive is made once, and not for each of them."""
@@ -180,6 +205,29 @@ def _named(counterexample):
 def _entry_label(entry):
     return ":{}/{}.entry".format(entry["area"], entry["slug"])
 
+    found = _case_of(index, entry)
+    command = _starts_agent(found, index.case_main)
+    agent = _agent_of(found, index.agent, index.agents)
+    if counterexample and counterexample.get("agent"):
+        agent = index.broken_agents.get(counterexample["agent"])
+        fault = None
+        if not command:
+            fault = "it names an agent, but the case '{}' starts none".format(case)
+        elif not agent:
+            fault = "it names the agent '{}'; broken_agents has: {}".format(
+                counterexample["agent"],
+                ", ".join(sorted(index.broken_agents)) or "none",
+            )
+        if fault:
+            _refused(
+                name,
+                entry | {"rule": "gate.cannot_run", "message": "counterexample {}: {}".format(counterexample["name"], fault)},
+                id = entry["id"],
+                kind = entry["kind"],
+                milestone = entry["milestone"],
+                **attributes
+            )
+            return
 def _gate(index, entry):
     """The targets of one gate; returns their names."""
     name = "{}/{}".format(entry["area"], entry["slug"])
@@ -210,6 +258,12 @@ def _gate(index, entry):
             tags = _gate_tags(entry, pending),
             target_compatible_with = compatible,
         )
+                commands = [_COMMAND_CASE]
+                py_library(name = "_{}_command_gates".format(area), deps = commands)
+                py_library(
+                    name = "_{}_command_twins".format(area),
+                    deps = commands + [":{}_defects".format(area)],
+                )
         return [name]
     names = [name]
     make = _MAKERS[entry["kind"]]
@@ -226,9 +280,9 @@ def _gate(index, entry):
         names.append(twin)
     return names
 
-def _with_cases(index, case_main, case_deps, case_data):
+def _with_cases(index, **attributes):
     fields = {field: getattr(index, field) for field in _INDEX_FIELDS}
-    return struct(case_data = case_data, case_deps = case_deps, case_main = case_main, **fields)
+    return struct(**(fields | attributes))
 
 _MAKERS = {
     "case": _case_test,
@@ -239,18 +293,29 @@ _MAKERS = {
 
 def _fault(index, entry):
     """Why a gate has nothing to run; None where it has."""
-    if not entry.get("check"):
+    check = entry.get("check")
+    if not check:
         return "no check is registered"
     if entry["kind"] != "case":
         return None
-    if not index.case_main:
-        return "hardgate_gates has no case_main, so gates of kind case can't run"
-    name = entry["check"].removeprefix("case:")
-    if name not in [case["name"] for case in index.cases]:
+    case = _case_of(index, entry)
+    if not case:
+        name = entry["check"].removeprefix("case:")
         return "its check names the case '{}', which is not among {}/cases".format(name, index.evals_package)
-    return None
+    if not case["command"] and not index.case_main and not index.agent:
+        return "hardgate_gates has neither case_main nor agent, so the case of this gate can't run"
+    return _unknown_agent(case, index.agents)
 
-def hardgate_gates(name, index, check_deps = {}, case_main = None, case_deps = [], case_data = []):
+def hardgate_gates(
+        name,
+        index,
+        check_deps = {},
+        case_main = None,
+        case_deps = [],
+        case_data = [],
+        agent = None,
+        agents = {},
+        broken_agents = {}):
     """Makes the targets of a workspace's gates; called once, in the BUILD file of the registry's folder.
 
     For each gate `<area>/<slug>` and `<area>/<slug>.counterexample.<name>`; the suites `m<N>` and `all`; `milestone` (the flag),
@@ -260,12 +325,20 @@ def hardgate_gates(name, index, check_deps = {}, case_main = None, case_deps = [
       name: string; macros have one, though no target carries it.
       index: INDEX, loaded from the index.bzl of the repository that gates.declare makes.
       check_deps: dict of lists of labels: the Python libraries that an area's checks import besides Hardgate.
-      case_main: string, the Python module that runs one case, as in hardgate_cases; gates of kind case need it.
+      case_main: string, the Python module that runs one case in its process, as in hardgate_cases.
       case_deps: list of labels, the libraries that hold it.
       case_data: list of labels, the files that every case reads, as in hardgate_cases.
     """
     _check_index(index, "hardgate_gates")
-    index = _with_cases(index, case_main, case_deps, case_data)
+    index = _with_cases(
+        index,
+        agent = agent,
+        agents = agents,
+        broken_agents = broken_agents,
+        case_data = case_data,
+        case_deps = case_deps,
+        case_main = case_main,
+    )
     if native.package_name() != index.gates_package:
         fail("hardgate_gates belongs in {}/BUILD.bazel, the folder that gates.declare names; found {}".format(
             index.gates_package,
@@ -305,13 +378,16 @@ def hardgate_gates(name, index, check_deps = {}, case_main = None, case_deps = [
         main = "hardgate.report",
     )
 
-def hardgate_cases(name, index, main, deps, data = []):
+def hardgate_cases(name, index, main = None, deps = [], data = [], agent = None, agents = {}):
     """Makes the target `cases/<name>` of each case; called once, in the BUILD file of the cases' folder.
 
     Args:
       name: string, the name of the suite of all cases.
+      agent: label, the agent that cases start, as in hardgate_cases.
+      agents: dict of labels, more agents by the names that cases use, as in hardgate_cases.
+      broken_agents: dict of labels: the agents that counterexamples name in `agent`.
       index: INDEX, loaded from the index.bzl of the repository that gates.declare makes.
-      main: string, the Python module that runs one case against the workspace's subject.
+      main: string, the Python module that runs one case in its process, for cases without `subject`; without it, those start `agent`.
       deps: list of labels, the libraries that hold it.
       data: list of labels, the files that every case reads besides its own, such as policy profiles.
     """
@@ -350,12 +426,27 @@ def hardgate_cases(name, index, main, deps, data = []):
                 "bazel test //{}:{}".format(index.evals_package, target),
             ],
             data = case["files"] + data,
-            deps = deps,
-            main = main,
-            size = "small",
-            tags = _tags("case", case, ["kind:case"] + pending),
-            target_compatible_with = pending_before(index.gates_package, case["milestone"]),
+            deps = [_COMMAND_CASE] if command else deps,
+            main = _COMMAND_MAIN if command else main,
+            size = "medium" if command else "small",
+            **attributes
         )
-        names.append(target)
     if names:
         native.test_suite(name = name, tests = names)
+      agent: label, the agent that cases start: an executable in any language.
+      agents: dict of labels, more agents by the names that cases use in `subject.agent`.
+    if not main and not agent and not agents:
+        fail("hardgate_cases needs main, agent or agents: something that cases run against")
+        attributes = {
+            "tags": _tags("case", case, ["kind:case"] + pending),
+            "target_compatible_with": pending_before(index.gates_package, case["milestone"]),
+        }
+        names.append(target)
+        unknown = _unknown_agent(case, agents)
+        if unknown:
+            fault = {"path": case["path"], "line": case["line"], "rule": "case.agent", "message": unknown}
+            _refused(target, fault, id = "case." + case["name"], kind = "case", milestone = case["milestone"], **attributes)
+            continue
+        command = _starts_agent(case, main)
+            agent = _agent_of(case, agent, agents) if command else None,
+            agent_name = case["agent"],

@@ -36,12 +36,16 @@ class DeclaredEdit:
 
 @dataclass(frozen=True)
 class DeclaredCounterexample:
-    """One counterexample of a registry entry: `reason` is the rule that must reject it."""
+    """One counterexample of a registry entry: `reason` is the rule that must reject it.
+
+    With `agent`, the defect is in the agent that the case starts: the target gives it another one.
+    """
 
     name: str
     reason: str
     tree: str | None = None
     edit: DeclaredEdit | None = None
+    agent: str | None = None
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,7 @@ def read_entry(path: Path) -> GateEntry:
                 one["reason"],
                 one.get("tree"),
                 DeclaredEdit(**one["edit"]) if one.get("edit") else None,
+                one.get("agent"),
             )
             for one in plain.get("counterexamples", [])
         )

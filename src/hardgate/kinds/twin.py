@@ -100,7 +100,7 @@ def run_twin(
             )
         verdict, crash, timed_out = _run(lambda: run(bench.tree), limit_seconds)
         ending = Ending(
-            reached=bench.reached,
+            reached=bench.reached or _started_agent(declared, verdict),
             failed=verdict is not None and not verdict.passed,
             reasons=() if verdict is None else reasons_of(verdict),
             crash=crash,
@@ -113,10 +113,13 @@ def run_twin(
 def put_in_place(entry: GateEntry, declared: DeclaredCounterexample, bench: Bench) -> None:
     """Puts a declared defect in place: a function of the area's module, a tree, or one edit.
 
-    Raises DefectError when the place that the defect changes is gone, MissingCodeError when the
+    An agent with a defect is in place already: it is the one that this process was given. Raises
+    DefectError when the place that the defect changes is gone, MissingCodeError when the
     defect itself does not exist.
     """
-    if declared.tree is not None:
+    if declared.agent is not None:
+        pass
+    elif declared.tree is not None:
         bench.tree.lay_over(declared.tree)
     elif declared.edit is not None:
         put_edit(declared.edit, bench)
@@ -129,6 +132,11 @@ def put_in_place(entry: GateEntry, declared: DeclaredCounterexample, bench: Benc
         except Exception as error:
             raise DefectError(one_line(error)) from error
     bench.watch()
+
+
+def _started_agent(declared: DeclaredCounterexample, verdict: Verdict | None) -> bool:
+    """Whether an agent with a defect ran: one that was not started left nothing to examine."""
+    return declared.agent is not None and verdict is not None and bool(verdict.examined)
 
 
 def reasons_of(verdict: Verdict) -> list[str]:

@@ -80,6 +80,11 @@ class Counterexample(_Entry):
     edit: Edit | None = Field(
         default=None, description="One edit of a file or of a function, instead of a function."
     )
+    agent: grammar.Name | None = Field(
+        default=None,
+        description="Kind case, instead of a function: the agent that the case starts, by its name "
+        "in broken_agents of hardgate_gates.",
+    )
 
 
 def _with_keys_of_kinds(schema: dict[str, Any]) -> None:

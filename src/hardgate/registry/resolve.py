@@ -114,6 +114,8 @@ def _counterexample_fault(
     if counterexample.edit is not None:
         return None  # the twin says whether the edit found its place
     folder, name = counterexample.tree, counterexample.name
+    if counterexample.agent is not None:
+        return None  # the build refuses one that it has no agent for
     if folder is not None:
         if tree.glob(f"{folder}/**"):
             return None

@@ -192,6 +192,21 @@ def _counterexample_problems(entry: Entry) -> Iterator[Problem]:
             message = f"found '{tree}'; allowed: {folder}, after the area and the name"
             yield entry.problem(("counterexamples", index, "tree"), "tree_mismatch", message)
         yield from _edit_problems(entry, index, counterexample)
+        yield from _agent_problems(entry, index, counterexample)
+
+
+def _agent_problems(entry: Entry, index: int, counterexample: Counterexample) -> Iterator[Problem]:
+    """An agent stands alone, and only a case starts one."""
+    here = ("counterexamples", index, "agent")
+    if counterexample.agent is None:
+        return
+    if entry.gate.kind != Kind.CASE:
+        message = f"found 'agent' on a gate of kind {entry.gate.kind}; allowed: with kind case only"
+        yield entry.problem(here, "agent_unexpected", message)
+    for key in ("tree", "edit"):
+        if getattr(counterexample, key) is not None:
+            message = f"found 'agent' beside '{key}'; allowed: one of them"
+            yield entry.problem(here, "agent_unexpected", message)
 
 
 def _edit_problems(entry: Entry, index: int, counterexample: Counterexample) -> Iterator[Problem]:

@@ -63,6 +63,11 @@ MISUSES = [
         "gates.declare names; found a string",
     ),
     Misuse(
+        "evals",
+        CASES + 'hardgate_cases(name = "suite", index = INDEX)',
+        "hardgate_cases needs main, agent or agents: something that cases run against",
+    ),
+    Misuse(
         "gates",
         GATES + 'hardgate_gates(name = "gates", index = INDEX, check_deps = {"dem": []})',
         "check_deps names the area 'dem', which has no gates; found areas: demo",

@@ -12,7 +12,7 @@ from hardgate.kinds.twin import (
     run_twin,
 )
 from hardgate.verdicts.time_limit import TimeLimitReached, time_limit
-from hardgate.verdicts.verdict import CheckResult, conclude
+from hardgate.verdicts.verdict import CheckResult, Finding, conclude
 
 
 @pytest.mark.parametrize(
@@ -131,3 +131,35 @@ def test_the_limit_ends_with_its_block():
     time.sleep(0.02)
     with pytest.raises(TimeLimitReached), time_limit(0.01):
         time.sleep(5)
+
+
+def agent_verdict(run):
+    """The verdict of a twin whose defect is in the agent that the process was given."""
+    declared = DeclaredCounterexample("c", "clause", agent="forgetful")
+    return run_twin(ENTRY, declared, OverlayTree(ManifestTree({})), run, 60)
+
+
+def test_a_broken_agent_that_ran_and_was_refused_is_rejected():
+    verdict = agent_verdict(
+        lambda tree: conclude(
+            id="gate.a.b",
+            kind="case",
+            milestone=0,
+            checks=(FAILED_CHECK,),
+            examined=2,
+            unit="events",
+        )
+    )
+    assert (verdict.outcome, verdict.counterexample.why) == ("pass", "rejected")
+
+
+def test_a_broken_agent_that_was_not_started_is_not_rejected():
+    verdict = agent_verdict(
+        lambda tree: conclude(
+            id="gate.a.b",
+            kind="case",
+            milestone=0,
+            findings=(Finding("evals/cases/01_a.yaml", 1, "clause", "not there"),),
+        )
+    )
+    assert (verdict.outcome, verdict.counterexample.why) == ("fail", "not_reached")

@@ -29,6 +29,18 @@ GOOD = """\
 """
 
 
+CASE_GATE = """\
+- id: gate.tool.forced_trust
+  milestone: 1
+  kind: case
+  spec: docs/specs/tool_system.md#hard-gates
+  statement: No remote tool is trusted more than text from outside.
+  check: case:trust
+  counterexamples:
+    - {name: x, reason: workspace, agent: broken}
+"""
+
+
 def good(old: str = "", new: str = "") -> str:
     """The good file with one text, which stands in it once, replaced by another."""
     assert not old or GOOD.count(old) == 1, old
@@ -307,8 +319,8 @@ ROWS: dict[str, tuple[str | bytes, str]] = {
     "unknown counterexample key": (
         good("reason:", "reasons:"),
         "10:7: schema.missing_key: found a map without 'reason'; allowed: one that has it\n"
-        "11:7: schema.unknown_key: found the unknown key 'reasons'; allowed: edit, name, "
-        "reason or tree; did you mean 'reason'?",
+        "11:7: schema.unknown_key: found the unknown key 'reasons'; allowed: agent, edit, "
+        "name, reason or tree; did you mean 'reason'?",
     ),
     "counterexample name is a sentence": (
         good("label_kept", "The label is kept"),
@@ -379,6 +391,20 @@ ROWS: dict[str, tuple[str | bytes, str]] = {
         ),
         "8:20: schema.range: found 0; allowed: at least 1",
     ),
+    "agent of a gate that starts none": (
+        good("reason: trust_too_high", "reason: trust_too_high\n      agent: broken"),
+        "12:14: agent_unexpected: found 'agent' on a gate of kind structural; allowed: with kind "
+        "case only",
+    ),
+    "agent beside a tree": (
+        CASE_GATE.replace("agent: broken", "agent: broken, tree: gates/defects/tool/x"),
+        "8:43: agent_unexpected: found 'agent' beside 'tree'; allowed: one of them",
+    ),
+    "agent that is no name": (
+        CASE_GATE.replace("agent: broken", "agent: //a:b"),
+        "8:43: name_malformed: found '//a:b'; allowed: a name such as missing_await (a-z, 0-9 "
+        "and _, a letter first)",
+    ),
     "edit beside a tree": (
         edited("path: src/a.py", tree="gates/defects/tool/label_kept"),
         "13:13: edit_beside_tree: found 'edit' beside 'tree'; allowed: one of them",
@@ -443,3 +469,11 @@ def test_the_good_file_is_accepted():
     tree.write("gates/MILESTONE", "1\n")
     tree.write(PATH, GOOD)
     assert [gate.id for gate in load_registry(tree).gates] == ["gate.tool.forced_trust"]
+
+
+def test_a_case_may_have_a_broken_agent_as_counterexample():
+    tree = OverlayTree(ManifestTree({}))
+    tree.write("gates/MILESTONE", "1\n")
+    tree.write(PATH, CASE_GATE)
+    registry = load_registry(tree)
+    assert [one.agent for one in registry.gates[0].counterexamples] == ["broken"]

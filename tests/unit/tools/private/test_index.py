@@ -68,6 +68,8 @@ BAD_GATES = [
         "tree_malformed",
         "found '../../x'; allowed: gates/defects/demo/x",
     ),
+    (gate("counterexamples: [{name: x, agent: //x}]"), 4, "name_malformed", "found '//x'"),
+    (gate("counterexamples: [{name: x, agent: 7}]"), 4, "name_malformed", "found 7; allowed"),
     (gate("kind: corpus", "kind"), 1, "corpus_malformed", "found corpus null; allowed: a folder"),
     (
         gate("kind: corpus", "kind") + "  corpus: evals/corpora/../x\n",
@@ -117,6 +119,7 @@ def test_a_file_that_would_be_left_out_is_named(tmp_path: Path, name: str) -> No
         ("name: A b\nmilestone: 1\n", "name_malformed", "found case name 'A b'"),
         ("name: ok\nmilestone: x\n", "schema.range", "found milestone 'x'"),
         ("name: taken\nmilestone: 1\n", "case_duplicate", "first in evals/cases/00.yaml"),
+        ("name: ok\nmilestone: 1\nsubject: {agent: My agent}\n", "name_malformed", "'My agent'"),
     ],
 )
 def test_a_faulty_case_is_named(tmp_path: Path, text: str, rule: str, words: str) -> None:
@@ -139,6 +142,26 @@ def test_a_case_reads_its_own_fixture_only(tmp_path: Path) -> None:
     assert [case["files"] for case in index.cases] == [
         ["cases/01.yaml", "fixtures/models/alpha.yaml"],
         ["cases/02.yaml"],
+    ]
+
+
+def test_a_case_says_whether_it_starts_an_agent_and_which(tmp_path: Path) -> None:
+    head = "milestone: 1\n"
+    index = index_of(
+        tmp_path,
+        {
+            "evals/cases/01.yaml": f"name: one\n{head}",
+            "evals/cases/02.yaml": f"name: two\n{head}subject: {{}}\n",
+            "evals/cases/03.yaml": f"name: three\n{head}subject:\n  agent: mine\n",
+            "evals/cases/04.yaml": f"name: four\n{head}subject: text\n",
+        },
+    )
+    found = [(one["path"], one["line"], one["command"], one["agent"]) for one in index.cases]
+    assert found == [
+        ("evals/cases/01.yaml", 1, False, ""),
+        ("evals/cases/02.yaml", 3, True, ""),
+        ("evals/cases/03.yaml", 4, True, "mine"),
+        ("evals/cases/04.yaml", 3, True, ""),
     ]
 
 
