@@ -140,6 +140,29 @@ def _process_test(index, name, entry, counterexample, attributes):
 def _case_test(index, name, entry, counterexample, attributes):
     """A gate of the kind case: the run of a case, judged as the gate."""
     case = entry["check"].removeprefix("case:")
+    found = _case_of(index, entry)
+    command = _starts_agent(found, index.case_main)
+    agent = _agent_of(found, index.agent, index.agents)
+    if counterexample and counterexample.get("agent"):
+        agent = index.broken_agents.get(counterexample["agent"])
+        fault = None
+        if not command:
+            fault = "it names an agent, but the case '{}' starts none".format(case)
+        elif not agent:
+            fault = "it names the agent '{}'; broken_agents has: {}".format(
+                counterexample["agent"],
+                ", ".join(sorted(index.broken_agents)) or "none",
+            )
+        if fault:
+            _refused(
+                name,
+                entry | {"rule": "gate.cannot_run", "message": "counterexample {}: {}".format(counterexample["name"], fault)},
+                id = entry["id"],
+                kind = entry["kind"],
+                milestone = entry["milestone"],
+                **attributes
+            )
+            return
     gate_test(
         name = name,
         # An agent may take its time: see the limits of a case's subject.
@@ -196,6 +219,12 @@ def _code_libraries(index, areas):
             if kind == "case":
                 gates = index.case_deps + [Label("//src:hardgate_case_gate")]
                 twins = gates + [":{}_defects".format(area)]
+                commands = [_COMMAND_CASE]
+                py_library(name = "_{}_command_gates".format(area), deps = commands)
+                py_library(
+                    name = "_{}_command_twins".format(area),
+                    deps = commands + [":{}_defects".format(area)],
+                )
             py_library(name = "_{}_{}_gates".format(area, kind), deps = gates)
             py_library(name = "_{}_{}_twins".format(area, kind), deps = twins)
 
@@ -205,29 +234,6 @@ def _named(counterexample):
 def _entry_label(entry):
     return ":{}/{}.entry".format(entry["area"], entry["slug"])
 
-    found = _case_of(index, entry)
-    command = _starts_agent(found, index.case_main)
-    agent = _agent_of(found, index.agent, index.agents)
-    if counterexample and counterexample.get("agent"):
-        agent = index.broken_agents.get(counterexample["agent"])
-        fault = None
-        if not command:
-            fault = "it names an agent, but the case '{}' starts none".format(case)
-        elif not agent:
-            fault = "it names the agent '{}'; broken_agents has: {}".format(
-                counterexample["agent"],
-                ", ".join(sorted(index.broken_agents)) or "none",
-            )
-        if fault:
-            _refused(
-                name,
-                entry | {"rule": "gate.cannot_run", "message": "counterexample {}: {}".format(counterexample["name"], fault)},
-                id = entry["id"],
-                kind = entry["kind"],
-                milestone = entry["milestone"],
-                **attributes
-            )
-            return
 def _gate(index, entry):
     """The targets of one gate; returns their names."""
     name = "{}/{}".format(entry["area"], entry["slug"])
@@ -258,12 +264,6 @@ def _gate(index, entry):
             tags = _gate_tags(entry, pending),
             target_compatible_with = compatible,
         )
-                commands = [_COMMAND_CASE]
-                py_library(name = "_{}_command_gates".format(area), deps = commands)
-                py_library(
-                    name = "_{}_command_twins".format(area),
-                    deps = commands + [":{}_defects".format(area)],
-                )
         return [name]
     names = [name]
     make = _MAKERS[entry["kind"]]
@@ -328,6 +328,9 @@ def hardgate_gates(
       case_main: string, the Python module that runs one case in its process, as in hardgate_cases.
       case_deps: list of labels, the libraries that hold it.
       case_data: list of labels, the files that every case reads, as in hardgate_cases.
+      agent: label, the agent that cases start, as in hardgate_cases.
+      agents: dict of labels, more agents by the names that cases use, as in hardgate_cases.
+      broken_agents: dict of labels: the agents that counterexamples name in `agent`.
     """
     _check_index(index, "hardgate_gates")
     index = _with_cases(
@@ -383,15 +386,16 @@ def hardgate_cases(name, index, main = None, deps = [], data = [], agent = None,
 
     Args:
       name: string, the name of the suite of all cases.
-      agent: label, the agent that cases start, as in hardgate_cases.
-      agents: dict of labels, more agents by the names that cases use, as in hardgate_cases.
-      broken_agents: dict of labels: the agents that counterexamples name in `agent`.
       index: INDEX, loaded from the index.bzl of the repository that gates.declare makes.
       main: string, the Python module that runs one case in its process, for cases without `subject`; without it, those start `agent`.
       deps: list of labels, the libraries that hold it.
       data: list of labels, the files that every case reads besides its own, such as policy profiles.
+      agent: label, the agent that cases start: an executable in any language.
+      agents: dict of labels, more agents by the names that cases use in `subject.agent`.
     """
     _check_index(index, "hardgate_cases")
+    if not main and not agent and not agents:
+        fail("hardgate_cases needs main, agent or agents: something that cases run against")
     if native.package_name() != index.evals_package:
         fail("hardgate_cases belongs in {}/BUILD.bazel, the folder that gates.declare names; found {}".format(
             index.evals_package,
@@ -413,8 +417,21 @@ def hardgate_cases(name, index, main = None, deps = [], data = [], agent = None,
             visibility = ["//{}:__pkg__".format(index.gates_package)],
         )
         pending = ["pending"] if case["milestone"] > index.milestone else []
+        attributes = {
+            "tags": _tags("case", case, ["kind:case"] + pending),
+            "target_compatible_with": pending_before(index.gates_package, case["milestone"]),
+        }
+        names.append(target)
+        unknown = _unknown_agent(case, agents)
+        if unknown:
+            fault = {"path": case["path"], "line": case["line"], "rule": "case.agent", "message": unknown}
+            _refused(target, fault, id = "case." + case["name"], kind = "case", milestone = case["milestone"], **attributes)
+            continue
+        command = _starts_agent(case, main)
         gate_test(
             name = target,
+            agent = _agent_of(case, agent, agents) if command else None,
+            agent_name = case["agent"],
             arguments = [
                 "--case",
                 "{}/{}".format(index.evals_package, case["files"][0]),
@@ -433,20 +450,3 @@ def hardgate_cases(name, index, main = None, deps = [], data = [], agent = None,
         )
     if names:
         native.test_suite(name = name, tests = names)
-      agent: label, the agent that cases start: an executable in any language.
-      agents: dict of labels, more agents by the names that cases use in `subject.agent`.
-    if not main and not agent and not agents:
-        fail("hardgate_cases needs main, agent or agents: something that cases run against")
-        attributes = {
-            "tags": _tags("case", case, ["kind:case"] + pending),
-            "target_compatible_with": pending_before(index.gates_package, case["milestone"]),
-        }
-        names.append(target)
-        unknown = _unknown_agent(case, agents)
-        if unknown:
-            fault = {"path": case["path"], "line": case["line"], "rule": "case.agent", "message": unknown}
-            _refused(target, fault, id = "case." + case["name"], kind = "case", milestone = case["milestone"], **attributes)
-            continue
-        command = _starts_agent(case, main)
-            agent = _agent_of(case, agent, agents) if command else None,
-            agent_name = case["agent"],
