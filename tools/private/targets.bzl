@@ -9,6 +9,8 @@ load(":structural.bzl", "gate_entry", "gate_test", "gate_verdict")
 _VERDICT_TEST = Label("//src:hardgate_verdict_test")
 _CHECKING = Label("//src:hardgate_checking")
 _STRUCTURAL = Label("//src:hardgate_structural")
+_COMMAND_CASE = Label("//src:hardgate_command_case")
+_COMMAND_MAIN = "hardgate.kinds.command_case"
 _HYPOTHESIS = Label("@hardgate_pypi//hypothesis")
 _REPORT = Label("//src:hardgate_report")
 
