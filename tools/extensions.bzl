@@ -51,10 +51,10 @@ gates = module_extension(
         "declare": tag_class(
             doc = "A workspace's folders of gates and cases.",
             attrs = {
-                "evals": attr.string(default = "evals", doc = "folder of the cases, below the root"),
+                "evals": attr.string(default = "evals", doc = "folder of the cases, below the root; evals need not exist"),
                 "gates": attr.string(default = "gates", doc = "folder of the registry, below the root"),
                 "name": attr.string(mandatory = True, doc = "the repository to make; unique among all modules"),
-                "root": attr.label(mandatory = True, doc = "the workspace's MODULE.bazel"),
+                "root": attr.label(mandatory = True, doc = "a file of the workspace, in a folder with a BUILD file"),
             },
         ),
     },

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 OK, USAGE = 0, 2
 COMMANDS = {
     "run": "run one message to its answer",
-    "eval": "judge the runtime: run, gates, explain, lint, new and doctor of hardgate",
+    "eval": "judge the runtime: run, gates, explain, lint, init, new and doctor of hardgate",
 }
 
 

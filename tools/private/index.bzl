@@ -6,8 +6,18 @@ _SCRIPT = Label("//tools/private:index.py")
 _STRICT_YAML = Label("//src:hardgate/documents/strict_yaml.py")
 _YAML_LIBRARY = Label("@hardgate_yaml//:BUILD.bazel")
 
+_EVALS = "evals"
+
+def _top(repository_ctx):
+    """The workspace's top folder, from a file in any of its packages."""
+    label = repository_ctx.attr.root
+    folder = repository_ctx.path(label).dirname
+    for _ in [part for part in "{}/{}".format(label.package, label.name).split("/") if part][1:]:
+        folder = folder.dirname
+    return folder
+
 def _gates_index(repository_ctx):
-    root = repository_ctx.path(repository_ctx.attr.root).dirname
+    root = _top(repository_ctx)
     for folder in [repository_ctx.attr.gates, repository_ctx.attr.evals]:
         path = root
         for part in folder.split("/"):
@@ -17,6 +27,10 @@ def _gates_index(repository_ctx):
                     folder,
                 ) + "such as quality/gates, without empty parts, '.' and '..'")
             path = path.get_child(part)
+        if not path.exists and folder == _EVALS:
+            # Gates without cases: the folder is taken up as soon as there is one.
+            repository_ctx.watch(path)
+            continue
         if not path.exists:
             fail("{} declares the folder '{}', which does not exist below {}. ".format(
                 repository_ctx.attr.declared_by,
@@ -52,9 +66,9 @@ one failing target for each of its problems, so that everything else still loads
 """,
     attrs = {
         "declared_by": attr.string(mandatory = True, doc = "shown in errors"),
-        "evals": attr.string(default = "evals", doc = "folder of the cases, below the root"),
+        "evals": attr.string(default = _EVALS, doc = "folder of the cases, below the root; evals need not exist"),
         "gates": attr.string(default = "gates", doc = "folder of the registry, below the root"),
-        "root": attr.label(mandatory = True, doc = "a file in the workspace's top folder"),
+        "root": attr.label(mandatory = True, doc = "a file of the workspace, in a folder with a BUILD file"),
     },
     environ = PYTHON_ENVIRON,
 )

@@ -14,6 +14,17 @@ _COMMAND_MAIN = "hardgate.kinds.command_case"
 _HYPOTHESIS = Label("@hardgate_pypi//hypothesis")
 _REPORT = Label("//src:hardgate_report")
 
+# The library of each ready check, `check: hardgate:<name>`. What a gate runs needs no other one.
+_READY = "hardgate:"
+_READY_CHECKS = {
+    "committed_secrets": Label("//src:hardgate_secret_checks"),
+    "forbidden_calls": Label("//src:hardgate_name_checks"),
+    "forbidden_imports": Label("//src:hardgate_import_checks"),
+    "import_layers": Label("//src:hardgate_import_checks"),
+    "no_ambient_time": Label("//src:hardgate_name_checks"),
+    "one_caller_only": Label("//src:hardgate_name_checks"),
+}
+
 _INDEX_FIELDS = ["cases", "corpora", "evals_package", "gates", "gates_package", "invalid", "milestone"]
 
 def _check_index(index, needed):
@@ -26,7 +37,8 @@ def _check_index(index, needed):
               "gates.declare names; found {}").format(needed, found))
 
 def _tags(noun, entry, more = []):
-    return [noun, "milestone:{}".format(entry["milestone"])] + more
+    # Off whatever the workspace's settings say; the process proves that it is.
+    return [noun, "milestone:{}".format(entry["milestone"]), "block-network"] + more
 
 def _gate_tags(entry, more = []):
     return _tags("gate", entry, ["kind:" + entry["kind"], "area:" + entry["area"]] + more)
@@ -102,7 +114,7 @@ def _structural_test(index, name, entry, counterexample, attributes):
     """One verdict action and the test that reads it."""
     gate_verdict(
         name = name + ".verdict",
-        checker = ":_{}_{}".format(entry["area"], noun),
+        checker = _checker(entry, counterexample),
         counterexample = counterexample["name"] if counterexample else "",
         entry = ":{}/{}.entry".format(entry["area"], entry["slug"]),
         sources = _sources(entry, counterexample),
@@ -118,6 +130,31 @@ def _structural_test(index, name, entry, counterexample, attributes):
         verdict = ":" + name + ".verdict",
         **attributes
     )
+
+def _checker(entry, counterexample):
+    """The program that runs a structural gate's check, with the defects of its area where it needs them."""
+    check = entry["check"]
+    if not check.startswith(_READY):
+        return ":_{}_{}".format(entry["area"], "counterexample_checker" if counterexample else "checker")
+    library = _READY_CHECKS[check.removeprefix(_READY)]
+    if counterexample and not counterexample.get("tree"):
+        return _ready_checker("{}_{}_counterexample".format(entry["area"], library.name), [
+            library,
+            ":{}_defects".format(entry["area"]),
+        ])
+    return _ready_checker(library.name, [library])
+
+def _ready_checker(stem, deps):
+    """The program that runs ready checks, made where the first gate needs it."""
+    name = "_{}_checker".format(stem)
+    if not native.existing_rule(name):
+        python_program(
+            name = name,
+            main = "hardgate.kinds.structural",
+            deps = deps + [_STRUCTURAL],
+            tags = ["manual"],
+        )
+    return ":" + name
 
 def _repeat(name):
     return "bazel test //{}:{}".format(native.package_name(), name)
@@ -298,6 +335,14 @@ def _fault(index, entry):
     check = entry.get("check")
     if not check:
         return "no check is registered"
+    if check.startswith(_READY):
+        name = check.removeprefix(_READY)
+        if entry["kind"] == "structural" and name in _READY_CHECKS:
+            return None
+        return "its check names the ready check '{}'; allowed, for the kind structural: {}".format(
+            name,
+            ", ".join(_READY_CHECKS),
+        )
     if entry["kind"] != "case":
         return None
     case = _case_of(index, entry)

@@ -30,6 +30,7 @@ COMMANDS = {
     "gates": "run all gates by Bazel and print the report",
     "explain": "run one case and show what happened, event by event",
     "lint": "read every definition of the workspace and list what is wrong with it",
+    "init": "write a workspace with first gates that pass",
     "new": "write the scaffold of a case or of a gate",
     "doctor": "say what this workspace has and what is missing",
 }

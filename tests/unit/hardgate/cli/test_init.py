@@ -1,0 +1,96 @@
+"""`hardgate init`: everything or nothing, and what the example has."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from hardgate.cli.app import main
+from hardgate.cli.init_files import gate_files, module_file
+
+EXAMPLE = Path("examples/hello_gate").resolve()
+WRITTEN = [
+    ".bazelrc",
+    ".bazelversion",
+    "MODULE.bazel",
+    "docs/specs/hello.md",
+    "gates/BUILD.bazel",
+    "gates/checks/hello.py",
+    "gates/hello.yaml",
+]
+TITLE = "The smallest workspace with gates: one of kind structural, one of kind property."
+COMMENT = "# The example lies in Hardgate's repository and uses the Hardgate around it.\n"
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    for variable in ("BUILD_WORKING_DIRECTORY", "BUILD_WORKSPACE_DIRECTORY"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def files(folder):
+    return sorted(
+        path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
+    )
+
+
+def test_the_example_is_what_is_written():
+    made = dict(gate_files("hello_gate"))
+    made["MODULE.bazel"] = module_file("hello_gate", TITLE, "../..", COMMENT)
+    assert made == {path: (EXAMPLE / path).read_text() for path in files(EXAMPLE)}
+    assert len(made) == 5
+
+
+def test_a_new_folder_becomes_a_workspace(here, capsys):
+    assert main(["init", "new_gates"]) == 0
+    assert files(here / "new_gates") == WRITTEN
+    printed = capsys.readouterr().out
+    assert printed.splitlines()[-1] == "next: bazel test //gates/..."
+    assert 'module(name = "new_gates")' in (here / "new_gates/MODULE.bazel").read_text()
+    assert main(["lint", "--workspace", "new_gates"]) == 0
+
+
+def test_a_folder_with_a_module_keeps_it_and_is_told_the_lines(here, capsys):
+    (here / "MODULE.bazel").write_text('module(name = "theirs")\n')
+    (here / ".bazelrc").write_text("build --jobs=2\n")
+    assert main(["init", "--name", "theirs", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["written"] == [path for path in WRITTEN if path not in (".bazelrc", "MODULE.bazel")]
+    assert 'name = "theirs_index"' in told["add_to_module"]
+    assert (here / "MODULE.bazel").read_text() == 'module(name = "theirs")\n'
+    assert (here / ".bazelrc").read_text() == "build --jobs=2\n"
+
+
+def test_nothing_is_overwritten_and_nothing_half_written(here, capsys):
+    (here / "gates").mkdir()
+    (here / "gates/hello.yaml").write_text("mine\n")
+    assert main(["init", "--name", "theirs"]) == 2
+    assert "found gates/hello.yaml, which is not overwritten" in capsys.readouterr().err
+    assert files(here) == ["gates/hello.yaml"]
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["--name", "Not-A-Name"], "--name: found 'Not-A-Name'; allowed: a module's name"),
+        (["--name", ""], "--name: found ''; allowed: a module's name"),
+        (["7up"], "found a folder 7up; allowed: a module's name"),
+        (["there", "--hardgate", "nowhere"], "--hardgate: found nowhere; allowed: the top folder"),
+        (["plain.txt"], "found plain.txt, which is no folder; allowed: a folder"),
+        (["there", "--nmae", "x"], "found no option '--nmae'; did you mean '--name'?"),
+    ],
+)
+def test_bad_words_are_refused(here, capsys, words, complaint):
+    (here / "plain.txt").write_text("")
+    assert main(["init", *words]) == 2
+    assert complaint in capsys.readouterr().err
+    assert files(here) == ["plain.txt"]
+
+
+def test_the_sources_of_hardgate_are_named_from_the_new_workspace(here):
+    (here / "hardgate/tools").mkdir(parents=True)
+    (here / "hardgate/tools/extensions.bzl").write_text("")
+    assert main(["init", "deep/er", "--hardgate", "hardgate"]) == 0
+    assert 'path = "../../hardgate"' in (here / "deep/er/MODULE.bazel").read_text()
