@@ -24,24 +24,6 @@ def one_terminal_writer(context: StructuralContext) -> Examination:
     return Examination(findings, len(files), "modules")
 
 
-def no_ambient_time(context: StructuralContext) -> Examination:
-    """Reads every module of the runtime for a clock of its own."""
-    from gates.checks.runtime_ambient import TIME, ambient_findings, is_bound
-
-    files, findings = _runtime(context)
-    findings += [finding for file in files for finding in ambient_findings(file, TIME)]
-    return Examination(findings, sum(map(is_bound, files)), "modules")
-
-
-def no_ambient_id(context: StructuralContext) -> Examination:
-    """Reads every module of the runtime for ids and randomness of its own."""
-    from gates.checks.runtime_ambient import IDENTITY, ambient_findings, is_bound
-
-    files, findings = _runtime(context)
-    findings += [finding for file in files for finding in ambient_findings(file, IDENTITY)]
-    return Examination(findings, sum(map(is_bound, files)), "modules")
-
-
 def budget_stops(context: PropertyContext) -> None:
     """Plays generated scripts under one narrow limit, and keeps an account of its own."""
     from gates.checks import runtime_budgets

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gates.checks import structure
-from gates.checks.structure import FoundSecret
 from hardgate.kinds.bench import Bench
 from hardgate.kinds.python_edits import (
     add_import,
@@ -14,6 +12,10 @@ from hardgate.kinds.python_edits import (
     dotted,
     first_module,
 )
+from hardgate.registry.allowances import line_digest
+from hardgate.registry.check_options import ALLOWANCE_FILE
+from hardgate.structural_checks import committed_secrets
+from hardgate.structural_checks.committed_secrets import FoundSecret
 from hardgate.verdicts.verdict import Finding
 
 _DOMAIN = "src/agent_core/domain"
@@ -176,12 +178,12 @@ def assigned_secret_committed(bench: Bench) -> None:
 
 def stale_allowance(bench: Bench) -> None:
     """The allowed line is gone, its allowance is not."""
-    _allow(bench, digest=structure.line_digest("removed"), reason="It was a sample in a test.")
+    _allow(bench, digest=line_digest("removed"), reason="It was a sample in a test.")
 
 
 def allowance_without_reason(bench: Bench) -> None:
     """A line is allowed, and nobody says why."""
-    _allow(bench, digest=structure.line_digest("removed"), reason="")
+    _allow(bench, digest=line_digest("removed"), reason="")
 
 
 def allowance_of_a_whole_file(bench: Bench) -> None:
@@ -191,7 +193,7 @@ def allowance_of_a_whole_file(bench: Bench) -> None:
 
 def _allow(bench: Bench, digest: str, reason: str) -> None:
     entry = f"path: README.md\n  rule: assigned_secret\n  line_sha256: '{digest}'"
-    bench.tree.write(structure.ALLOWANCES, f"- {entry}\n  reason: '{reason}'\n")
+    bench.tree.write(ALLOWANCE_FILE, f"- {entry}\n  reason: '{reason}'\n")
 
 
 def secret_shown(bench: Bench) -> None:
@@ -205,4 +207,4 @@ def secret_shown(bench: Bench) -> None:
 
         return secret_finding
 
-    bench.replace(structure, "secret_finding", quoting)
+    bench.replace(committed_secrets, "secret_finding", quoting)

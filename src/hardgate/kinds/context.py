@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
+from hardgate.documents.problems import DefinitionError, Problem
 from hardgate.documents.tree import Tree
 from hardgate.kinds.entry import GateEntry
 from hardgate.verdicts.verdict import Finding
 
 if TYPE_CHECKING:
     from hardgate.registry.loader import Registry
+
+Model = TypeVar("Model")
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,14 @@ class Examination:
     unit: str
 
 
+class OptionsError(Exception):
+    """The options of a ready check are not what it takes; `problems` say why."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        super().__init__("; ".join(problem.message for problem in problems))
+        self.problems = tuple(problems)
+
+
 class StructuralContext:
     """The sources of one gate, and what a check may want to know about the repository."""
 
@@ -37,6 +48,19 @@ class StructuralContext:
         self.tree = tree
         self.gate = gate
         self._registry: Registry | None = None
+
+    def options(self, model: type[Model]) -> Model:
+        """The options of the gate's entry, none being an empty map. Raises OptionsError."""
+        # Loaded here, as the registry below: a workspace's own checks have no options.
+        from hardgate.documents.strict_yaml import Document
+        from hardgate.documents.validation import validate
+
+        given = {} if self.gate.options is None else self.gate.options
+        document = Document(self.gate.path, given, {(): (self.gate.line, 1)}, {})
+        try:
+            return validate(document, model)
+        except DefinitionError as error:
+            raise OptionsError(error.problems) from None
 
     @property
     def milestone(self) -> int:

@@ -16,7 +16,16 @@ from functools import cached_property
 from hardgate.documents.tree import Tree
 from hardgate.verdicts.verdict import Finding
 
-_IMPORTERS = frozenset({"importlib.import_module", "__import__", "builtins.__import__"})
+_IMPORTERS = frozenset(
+    {"importlib.import_module", "importlib.__import__", "__import__", "builtins.__import__"}
+)
+# These run or find a module by its name as well, and do not return it.
+_LOADERS = _IMPORTERS | {
+    "importlib.util.find_spec",
+    "pkgutil.resolve_name",
+    "runpy.run_module",
+}
+_NAMES = ("name", "mod_name")
 _MAX_ALIAS_ROUNDS = 8
 _FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -63,14 +72,30 @@ class PythonFile:
 
     @cached_property
     def named_imports(self) -> tuple[Import, ...]:
-        """Imports by a name that is handed to an import function as a literal."""
+        """Imports by a name that is given as a literal: to a function, or to `sys.modules`."""
         found: list[Import] = []
         for node in self.nodes:
-            if isinstance(node, ast.Call) and node.args and self.qualified(node.func) & _IMPORTERS:
-                name = literal_text(node.args[0])
-                if name:
-                    found.append(Import(self.module, name, node.lineno))
+            name = None
+            if isinstance(node, ast.Call) and self.qualified(node.func) & _LOADERS:
+                name = self._named_module(node)
+            elif isinstance(node, ast.Subscript) and "sys.modules" in self.qualified(node.value):
+                name = literal_text(node.slice)
+            if name:
+                found.append(Import(self.module, name, getattr(node, "lineno", 1)))
         return tuple(sorted(found))
+
+    def _named_module(self, call: ast.Call) -> str | None:
+        """The module that an import function is asked for, where literals say so."""
+        given = {one.arg: one.value for one in call.keywords}
+        positional = dict(zip(("name", "package"), call.args, strict=False))
+        first = positional.get("name")
+        named = next((given[key] for key in _NAMES if key in given), None)
+        name = literal_text(first if first is not None else named)
+        if name is None or not name.startswith("."):
+            return name and name.partition(":")[0]
+        package = literal_text(positional.get("package", given.get("package")))
+        own = self.module if self.is_package else self.module.rpartition(".")[0]
+        return resolved(name, own if package is None else package)
 
     @cached_property
     def origins(self) -> Mapping[str, frozenset[str]]:
@@ -111,6 +136,13 @@ class PythonFile:
     def qualified(self, node: ast.AST) -> frozenset[str]:
         """The dotted names that an expression may stand for; empty where it is not a name."""
         return frozenset(_qualified(node, self.origins))
+
+
+def resolved(name: str, package: str) -> str:
+    """The absolute form of a relative dotted name, seen from a package."""
+    level = len(name) - len(name.lstrip("."))
+    parts = package.split(".")
+    return join(".".join(parts[: max(len(parts) - level + 1, 0)]), name[level:])
 
 
 def join(base: str, name: str) -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from hardgate.documents.problems import DefinitionError
 from hardgate.documents.tree import ManifestTree, Tree
-from hardgate.kinds.context import Examination, StructuralContext
+from hardgate.kinds.context import Examination, OptionsError, StructuralContext
 from hardgate.kinds.entry import (
     GateEntry,
     MissingCodeError,
@@ -80,12 +80,15 @@ def _verdict_of(
     except MissingCodeError as missing:
         finding = Finding(entry.path, entry.line, _CHECK_MISSING, str(missing))
         return _verdict(entry, Examination((finding,), 0, ""))
+    except OptionsError as error:
+        findings = [Finding(entry.path, entry.line, one.rule, one.message) for one in error.problems]
+        return _verdict(entry, Examination(findings, 0, ""))
 
 
 def run(entry: GateEntry, tree: Tree) -> Verdict:
     """The verdict of a gate's check over a tree.
 
-    Raises MissingCodeError where the check does not exist, TypeError where it returns no
+    Raises MissingCodeError where the check does not exist, OptionsError, TypeError where it returns no
     examination, and whatever the check raises.
     """
     examination = load_check(entry)(StructuralContext(tree, entry))

@@ -19,7 +19,7 @@ from hardgate.registry.grammar import LONGEST_PATH, Reason, RuleName, matching
 PREFIX = "hardgate:"
 THIRD_PARTY = "(third-party)"
 """Stands for every module that is neither below the roots nor in the standard library."""
-SECRET_ALLOWANCES = "gates/allowances/secrets.yaml"
+ALLOWANCE_FILE = "gates/allowances/secrets.yaml"
 MOST_ITEMS = 1000
 
 _PART = r"[A-Za-z_][A-Za-z0-9_]*"
@@ -143,6 +143,11 @@ class ForbiddenImport(Options):
     through_others: bool = Field(
         default=True, description="Whether a way over other modules counts as well."
     )
+    dynamic_imports: bool = Field(
+        default=False,
+        description="Whether its modules may not import by a name that is known at run time only, "
+        "nor hold the dotted name of what is forbidden as a text.",
+    )
 
 
 class ForbiddenImportsOptions(Options):
@@ -161,7 +166,7 @@ class CommittedSecretsOptions(Options):
     """`hardgate:committed_secrets`: no file of the sources holds a secret."""
 
     allowances: WorkspacePath = Field(
-        default=SECRET_ALLOWANCES,
+        default=ALLOWANCE_FILE,
         description="The file of the lines in which something is allowed; it need not exist.",
     )
 

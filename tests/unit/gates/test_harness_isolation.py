@@ -101,8 +101,11 @@ def test_a_way_over_several_modules_is_told_in_full():
         PATH: "from shared import a",
     }
     (finding,) = isolation_findings(parsed({**SOUND, **files}))
-    way = "shared.a, which imports shared.b, which imports agent_core.evals.subject"
-    assert finding.message == f"agent_core.application.loop imports {way}"
+    way = (
+        "shared.a, which imports shared.b (src/shared/a.py:1), "
+        "which imports agent_core.evals.subject (src/shared/b.py:1)"
+    )
+    assert finding.message.startswith(f"agent_core.application.loop imports {way}; ")
 
 
 def test_a_package_that_is_gone_is_a_finding():

@@ -3,9 +3,7 @@
 import pytest
 
 from gates.checks.structure import import_boundary
-from gates.checks.structure_imports import ImportJudge, build_graph
-from gates.checks.structure_rules import ImportException, ImportRule
-from tests.unit.gates.sources import examine, parsed, said
+from tests.unit.gates.sources import examine, said
 
 PACKAGES = (
     "agent_core",
@@ -139,32 +137,3 @@ def test_an_import_of_evals_is_left_to_its_own_gate():
 
 def test_no_file_is_nothing_examined():
     assert examine(import_boundary, {"docs/a.md": ""}).examined == 0
-
-
-RULE = ImportRule("no_json", "a takes no json", sources=("a",), forbidden=("json",))
-
-
-@pytest.mark.parametrize(
-    ("exceptions", "expected"),
-    [
-        ((), ["no_json"]),
-        ((ImportException("a.one", "json", "it reads old files"),), []),
-        (
-            (ImportException("a.two", "json", "it reads old files"),),
-            ["no_json", "unused_exception"],
-        ),
-    ],
-)
-def test_an_exception_is_one_pair_and_has_to_be_used(exceptions, expected):
-    files = parsed({"src/a/__init__.py": "", "src/a/one.py": "import json"})
-    contents = {
-        file.path: b"import json" if file.path.endswith("one.py") else b"" for file in files
-    }
-    judge = ImportJudge(build_graph(files, contents), files, (RULE,), exceptions)
-    assert sorted(finding.rule for finding in judge.findings()) == expected
-
-
-def test_the_graph_is_that_of_the_tree_and_not_of_the_running_program():
-    files = parsed({"src/hardgate/__init__.py": "", "src/hardgate/only_here.py": "import json"})
-    graph = build_graph(files, {file.path: b"import json" for file in files})
-    assert graph.modules == {"hardgate", "hardgate.only_here", "json"}
