@@ -55,7 +55,8 @@ def read_definitions(tree: Tree, subject: Subject | None = None) -> Definitions:
         problems += found
         problems += _docs_problems(tree, registry, complete=not found, notes=notes)
     suite = read_suite(tree, subject, None if registry is None else registry.milestone)
-    if suite.cases and subject is None:
+    in_process = any(one.case.subject is None for one in suite.cases.values())
+    if in_process and subject is None:
         notes.append("names of tools, events and reason codes were not compared with a subject")
     problems += suite.problems
     corpora = _corpora(tree)

@@ -9,8 +9,9 @@ from hardgate.cli.app import Context
 from hardgate.cli.console import GREEN, RED
 from hardgate.cli.exits import FAILED, OK, REFUSED, USAGE
 from hardgate.cli.parser import CommandParser
-from hardgate.cli.running import needed, run_case_item
+from hardgate.cli.running import run_case_item
 from hardgate.cli.selection import case_item
+from hardgate.cli.subjects import add_agent_option, subjects_of
 from hardgate.cli.suite import read_suite
 from hardgate.cli.timeline import to_plain
 from hardgate.cli.timeline_text import to_text
@@ -28,12 +29,13 @@ code."""
 def main(arguments: Sequence[str], context: Context) -> int:
     """The command; returns the exit code."""
     options = _options(arguments, context)
-    subject = needed(context.subject)
     workspace = find_workspace(options.workspace)
+    subjects = subjects_of(context.subject, options.agent, workspace.here)
     with workspace.entered():
         tree = workspace.tree()
-        suite = read_suite(tree, subject)
+        suite = read_suite(tree, subjects.default)
         item = case_item(options.case, suite)
+        subject = subjects.of(suite.cases[item.path].case)
         ran = run_case_item(item, suite, tree, subject, prove())
     plain = to_plain(ran)
     if options.json:
@@ -48,10 +50,11 @@ def main(arguments: Sequence[str], context: Context) -> int:
 def _options(arguments: Sequence[str], context: Context) -> argparse.Namespace:
     parser = CommandParser(
         context.name,
-        "CASE [--workspace DIR] [--json]",
+        "CASE [--agent PATH] [--workspace DIR] [--json]",
         DESCRIPTION,
         "calculator_tool",
         (OK, FAILED, USAGE, REFUSED),
     )
     parser.add_argument("case", metavar="CASE", help="the name of a case, or its file")
+    add_agent_option(parser)
     return parser.parse(arguments)

@@ -11,6 +11,7 @@ from hardgate.cli.console import many
 from hardgate.cli.definitions import Definitions, read_definitions
 from hardgate.cli.exits import OK, REFUSED, USAGE, UsageError
 from hardgate.cli.parser import CommandParser
+from hardgate.cli.subjects import add_agent_option, subjects_of
 from hardgate.cli.workspace import Workspace, find_workspace
 from hardgate.documents.problems import Problem
 from hardgate.documents.tree import Tree
@@ -34,9 +35,10 @@ def main(arguments: Sequence[str], context: Context) -> int:
     options = _options(arguments, context)
     workspace = find_workspace(options.workspace)
     tree = workspace.tree()
+    subjects = subjects_of(context.subject, options.agent, workspace.here)
     chosen = [_chosen(word, workspace, tree) for word in options.paths]
     with workspace.entered():
-        definitions = read_definitions(tree, context.subject)
+        definitions = read_definitions(tree, subjects.default)
     problems = [one for one in definitions.problems if _is_about(one, chosen)]
     if options.json:
         context.console.json(to_plain(definitions, problems))
@@ -52,12 +54,13 @@ def main(arguments: Sequence[str], context: Context) -> int:
 def _options(arguments: Sequence[str], context: Context) -> argparse.Namespace:
     parser = CommandParser(
         context.name,
-        "[PATH...] [--workspace DIR] [--json]",
+        "[PATH...] [--agent PATH] [--workspace DIR] [--json]",
         DESCRIPTION,
         "evals/cases/02_calculator_tool.yaml",
         (OK, USAGE, REFUSED),
     )
     parser.add_argument("paths", nargs="*", metavar="PATH", help="a file or folder to list")
+    add_agent_option(parser)
     return parser.parse(arguments)
 
 

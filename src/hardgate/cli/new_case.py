@@ -31,11 +31,17 @@ milestone: {milestone}
 input:
   text: Say hello.
 model_fixture: {stem}
-# Write what a correct run looks like; while this is empty the case is refused. For example
+{subject}# Write what a correct run looks like; while this is empty the case is refused. For example
 #   terminal_status: completed
 #   final_text_contains: [hello]
 #   no_tools: true
 expected: {{}}
+"""
+# The start of a case whose agent is a process, with what one changes first.
+SUBJECT = """\
+subject:
+  command: ["{agent}", "{prompt}"]
+  prompt: argument
 """
 SCRIPT = """\
 # What the model answers, one turn for each request; a turn that is left over fails the case.
@@ -57,7 +63,8 @@ def main(arguments: Sequence[str], context: Context) -> int:
         milestone = load_registry(tree).milestone if tree.exists("gates") else 0
     stem = name if options.model_fixture is None else _existing(options.model_fixture, tree)
     path = f"{CASES}/{_next_number(tree):02}_{name}.yaml"
-    files = {path: CASE.format(name=name, milestone=milestone, stem=stem)}
+    subject = SUBJECT if options.command else ""
+    files = {path: CASE.format(name=name, milestone=milestone, stem=stem, subject=subject)}
     if options.model_fixture is None:
         files[f"{SCRIPTS}/{stem}.yaml"] = SCRIPT
     write_all(workspace.root, files, new=True)
@@ -68,13 +75,15 @@ def main(arguments: Sequence[str], context: Context) -> int:
 def _options(arguments: Sequence[str], context: Context) -> argparse.Namespace:
     parser = CommandParser(
         context.name,
-        "NAME [--milestone N] [--model-fixture STEM] [--workspace DIR] [--json]",
+        "NAME [--command] [--milestone N] [--model-fixture STEM] [--workspace DIR]\n"
+        "       [--json]",
         DESCRIPTION,
         "refund_is_denied --milestone 1",
         (OK, USAGE, REFUSED),
     )
     add = parser.add_argument
     add("name", metavar="NAME", help="a-z, 0-9 and _, a letter first")
+    add("--command", action="store_true", help="a case that starts an agent as a process")
     milestone = whole_number(0, LARGEST_MILESTONE)
     add("--milestone", type=milestone, metavar="N", help="default: the repository's")
     add("--model-fixture", metavar="STEM", help="a script that is there, instead of a new one")

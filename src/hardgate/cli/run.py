@@ -14,8 +14,9 @@ from hardgate.cli.app import Context
 from hardgate.cli.console import GREEN, RED
 from hardgate.cli.exits import FAILED, OK, REFUSED, USAGE, UsageError
 from hardgate.cli.parser import CommandParser, one_of, whole_number
-from hardgate.cli.running import Ran, import_from, needed, run_case_item, run_gate_item
+from hardgate.cli.running import Ran, import_from, run_case_item, run_gate_item
 from hardgate.cli.selection import RUNNABLE, Item, Selected, Wanted, select
+from hardgate.cli.subjects import Subjects, add_agent_option, subjects_of
 from hardgate.cli.suite import Suite, read_suite
 from hardgate.cli.workspace import Workspace, find_workspace
 from hardgate.documents.tree import DirectoryTree
@@ -28,7 +29,8 @@ from hardgate.verdicts.output import junit_xml, render
 MOST_RUNS = 1000
 LARGEST_SEED = 2**32 - 1
 DESCRIPTION = """\
-Runs cases against the mounted subject, and gates of the kinds property and corpus, in this process.
+Runs cases against the mounted subject or the agents that they start, and gates of the kinds
+property and corpus in this process.
 Without NAMEs and --kind, all cases run; a NAME is a case, its file, or the id of a gate. What
 belongs to a milestone that the repository has not reached is pending: --milestone N selects what
 belongs to it and runs it.
@@ -46,6 +48,7 @@ class _Job(NamedTuple):
     workspace: Workspace
     registry: Registry | None
     network: NetworkProof
+    subjects: Subjects
 
 
 def main(arguments: Sequence[str], context: Context) -> int:
@@ -54,11 +57,12 @@ def main(arguments: Sequence[str], context: Context) -> int:
     workspace = find_workspace(options.workspace)
     tree = workspace.tree()
     registry = load_registry(tree) if tree.exists("gates") else None
-    job = _Job(options, context, workspace, registry, prove())
+    subjects = subjects_of(context.subject, options.agent, workspace.here)
+    job = _Job(options, context, workspace, registry, prove(), subjects)
     wanted = Wanted(tuple(options.names), tuple(options.tag), options.kind, options.milestone)
     ran: list[Ran] = []
     with workspace.entered():
-        suite = read_suite(tree, context.subject, _reached(options, registry))
+        suite = read_suite(tree, subjects.default, _reached(options, registry))
         selected = select(wanted, suite, registry)
         if options.names and selected.pending:
             raise UsageError(_pending(selected, job))
@@ -76,7 +80,7 @@ def main(arguments: Sequence[str], context: Context) -> int:
 def _options(arguments: Sequence[str], context: Context) -> argparse.Namespace:
     parser = CommandParser(
         context.name,
-        "[NAME...] [--tag T] [--kind K] [--milestone N]\n"
+        "[NAME...] [--agent PATH] [--tag T] [--kind K] [--milestone N]\n"
         "       [--repeat N | --seed S] [--junit FILE] [--workspace DIR] [--json]",
         DESCRIPTION,
         "--tag smoke --milestone 1",
@@ -84,6 +88,7 @@ def _options(arguments: Sequence[str], context: Context) -> argparse.Namespace:
     )
     add = parser.add_argument
     add("names", nargs="*", metavar="NAME", help="a case or a gate")
+    add_agent_option(parser)
     add("--tag", action="append", default=[], metavar="T", help="only cases with this tag; repeat")
     kinds = [str(kind) for kind in RUNNABLE]
     add("--kind", type=one_of(kinds), metavar="K", help=f"only this kind: {', '.join(kinds)}")
@@ -121,7 +126,7 @@ def _run(item: Item, job: _Job, suite: Suite) -> Ran:
         message = f"{item.name} is of the kind {item.kind}"
         raise UsageError(f"--seed is for gates of the kind property; {message}")
     if item.kind == Kind.CASE:
-        subject = needed(job.context.subject)
+        subject = job.subjects.of(suite.cases[item.path].case)
         tree = job.workspace.tree()
         return run_case_item(item, suite, tree, subject, job.network, times=options.repeat)
     assert job.registry is not None  # the item came from there

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from hardgate.cases.record import ObservedEvent, Record
 from hardgate.cases.volatile import VolatileFields
-from hardgate.cli.exits import RefusedError
 from hardgate.cli.selection import Item
 from hardgate.cli.suite import FIXTURES, Suite
 from hardgate.documents.tree import Tree
@@ -26,11 +25,6 @@ from hardgate.verdicts.network import NetworkProof
 from hardgate.verdicts.verdict import Finding, Verdict, conclude, with_network
 
 NOT_DETERMINISTIC = "not_deterministic"
-NO_SUBJECT = """\
-no agent runtime is mounted here, so there is nothing that a case could run against. An entry point
-of a runtime mounts one: `from hardgate.cli.app import main`, then
-`sys.exit(main(sys.argv[1:], subject=MySubject(), program="mine eval"))`. The reference runtime's
-is `agent eval`."""
 
 
 class Ran(NamedTuple):
@@ -55,13 +49,6 @@ class Once(NamedTuple):
 
     verdict: Verdict
     runs: tuple[RanRun, ...] = ()
-
-
-def needed(subject: Subject | None) -> Subject:
-    """The subject. Raises RefusedError where none is mounted."""
-    if subject is None:
-        raise RefusedError(NO_SUBJECT)
-    return subject
 
 
 def run_case_item(

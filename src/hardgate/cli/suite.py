@@ -109,7 +109,7 @@ def read_suite(tree: Tree, subject: Subject | None = None, milestone: int | None
     for loaded in cases.values():
         runs, found = load_fixtures(tree, loaded, FIXTURES)
         problems += found
-        if vocabulary is not None:
+        if vocabulary is not None or loaded.case.subject is not None:
             runs_now = milestone is None or loaded.case.milestone <= milestone
             problems += subject_problems(loaded, runs, vocabulary, runs_now=runs_now)
     names = {path: _name(path, cases) for path in paths}

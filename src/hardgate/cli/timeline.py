@@ -39,6 +39,7 @@ def _run(runnable: RunnableRun, ran: RanRun) -> dict[str, Any]:
     record, case = ran.record, runnable.planned.case
     return {
         "arm": runnable.planned.arm,
+        "subject": None if case.subject is None else case.subject.model_dump(mode="json"),
         "principal": case.principal,
         "policy_profile": case.policy_profile,
         "messages": _messages(case),
@@ -110,6 +111,7 @@ def _ending(record: Record) -> dict[str, Any]:
         "messages_sent": record.messages_sent,
         "missing_tool_results": missing,
         "limits_hit": list(record.limits_hit),
+        "effects_from": record.effects_from,
         **{
             name: dict(value) if name == "metrics" else value
             for name, value in said.items()

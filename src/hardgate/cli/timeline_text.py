@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from hardgate.cases.record import WATERMARKS
 from hardgate.cli.console import many
 from hardgate.verdicts.text import indented, one_line, printable
 
@@ -34,13 +35,15 @@ def to_text(plain: Plain) -> str:
 def _run(run: Plain) -> Iterator[str]:
     if run["arm"] is not None:
         yield f"\narm {run['arm']}"
-    yield _line(f"principal {run['principal']}, policy profile {run['policy_profile']}")
+    outside = run["ending"] is not None and run["ending"]["effects_from"] != WATERMARKS
+    if not outside:
+        yield _line(f"principal {run['principal']}, policy profile {run['policy_profile']}")
     for message in run["messages"]:
         yield _line(f"input: {message}")
     yield ""
     yield from _events(run["events"], run["model_turns"])
     yield ""
-    yield from _calls(run["tool_calls"])
+    yield from _calls(run["tool_calls"], outside=outside)
     if run["conversation"] is not None:
         yield ""
         yield from _conversation(run["conversation"])
@@ -89,14 +92,19 @@ def _facts(payload: Plain) -> str:
     )
 
 
-def _calls(calls: Sequence[Plain]) -> Iterator[str]:
+def _calls(calls: Sequence[Plain], *, outside: bool) -> Iterator[str]:
+    """Each call with what became of it, as far as that is seen from outside."""
     yield f"tool calls ({len(calls)})"
     for call in calls:
         arguments = "no JSON object" if call["arguments"] is None else _short(call["arguments"])
         yield _line(f"   {call['name']} ({call['call_id']}) {arguments}")
-        facts = [f"step {call['step']}", call["status"], call["reason_code"] or "no reason code"]
-        facts.append("started" if call["started"] else "never started")
-        facts.append("effect watermark set" if call["effect_sent"] else "no effect watermark")
+        facts = [f"step {call['step']}", call["status"]]
+        if not outside:
+            facts.append(call["reason_code"] or "no reason code")
+            facts.append("started" if call["started"] else "never started")
+            facts.append("effect watermark set" if call["effect_sent"] else "no effect watermark")
+        elif call["effect_sent"]:
+            facts.append("effect reported")
         facts += ["forgot its watermark"] if call["missing_watermark"] else []
         facts += ["malformed arguments"] if call["malformed"] else []
         facts += ["no such tool in the session"] if call["invented"] else []

@@ -88,22 +88,25 @@ def collect(
 def subject_problems(
     loaded: LoadedCase,
     runs: Iterable[RunnableRun],
-    vocabulary: Vocabulary,
+    vocabulary: Vocabulary | None,
     *,
     runs_now: bool = True,
 ) -> list[Problem]:
     """What a subject cannot do, and the names in a case that it does not know; see `collect`.
 
-    A case with a `subject` of its own is judged by that, whatever the vocabulary is.
+    A case with a `subject` of its own is judged by that, whatever the vocabulary is. Without one of
+    either, nothing is known that could be wrong.
     """
     problems: list[Problem] = []
-    if vocabulary.outside or loaded.case.subject is not None:
+    if loaded.case.subject is not None or (vocabulary is not None and vocabulary.outside):
         from hardgate.cases import outside
         from hardgate.cases.command import DEFAULT
 
         vocabulary = outside.vocabulary(loaded.case.subject or DEFAULT)
         problems += outside.outside_problems(loaded.case, loaded.document)
         runs_now = True
+    if vocabulary is None:
+        return problems
     for planned in loaded.runs:
         abilities = vocabulary.abilities
         if not vocabulary.outside:

@@ -58,7 +58,7 @@ def test_an_unknown_option_gets_the_nearest_one(hardgate, capsys):
     assert capsys.readouterr().err == (
         "hardgate lint: found no option '--jsno'; did you mean '--json'?; "
         "found no option '--workspac=x'; did you mean '--workspace'?\n"
-        "usage: hardgate lint [PATH...] [--workspace DIR] [--json]\n"
+        "usage: hardgate lint [PATH...] [--agent PATH] [--workspace DIR] [--json]\n"
     )
 
 
