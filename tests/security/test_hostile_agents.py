@@ -9,7 +9,6 @@ import time
 import pytest
 
 from tests.unit.hardgate.subjects.command.agents import (
-    HASTY_SECONDS,
     PROGRAM,
     left_of,
     start,
@@ -36,7 +35,7 @@ def test_an_agent_that_multiplies(tmp_path):
 
 
 def test_an_agent_that_never_stays_the_same_process(tmp_path):
-    ended = start(tmp_path, "hops", wall_seconds=HASTY_SECONDS)
+    ended = start(tmp_path, "hops")
     assert ended.exit_code == 0
     assert ended.left_behind >= 1
     assert "processes_remain" not in ended.limits_hit
