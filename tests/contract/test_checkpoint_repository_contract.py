@@ -6,14 +6,16 @@ from datetime import UTC, datetime
 import pytest
 
 from agent_core.adapters.in_memory.repositories import InMemoryCheckpointRepository
+from agent_core.adapters.sql.checkpoints import SqlCheckpointRepository
 from agent_core.domain.checkpoints import FULL_EVERY, Checkpoint, CheckpointTrigger
 from agent_core.domain.context import ContextItem, ItemKind, ToolCall
 from agent_core.domain.errors import AlreadyExists
 from agent_core.domain.outcomes import make_outcome
 from agent_core.domain.runs import RunUsage
 from agent_core.domain.trust import Labels, TrustLevel
+from tests.contract.stores import over
 
-IMPLEMENTATIONS = [InMemoryCheckpointRepository]
+IMPLEMENTATIONS = [InMemoryCheckpointRepository, SqlCheckpointRepository]
 
 CHECKPOINT = Checkpoint(
     run_id="run",
@@ -45,9 +47,10 @@ CHECKPOINT = Checkpoint(
 )
 
 
-@pytest.fixture(params=IMPLEMENTATIONS)
-def repository(request):
-    return request.param()
+@pytest.fixture(params=over(IMPLEMENTATIONS))
+def repository(request, databases):
+    with databases.opened(request.param) as store:
+        yield store.repository("checkpoints")
 
 
 def test_a_checkpoint_is_read_as_it_was_stored(repository):

@@ -6,16 +6,18 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from agent_core.adapters.in_memory.reviews import InMemoryEffectReviewRepository
+from agent_core.adapters.sql.reviews import SqlEffectReviewRepository
 from agent_core.domain.errors import AlreadyExists, NotFound, StaleState
 from agent_core.domain.reviews import EffectReview, ReviewResolution
+from tests.contract.stores import OTHER_TENANT, over
 
-IMPLEMENTATIONS = [InMemoryEffectReviewRepository]
+IMPLEMENTATIONS = [InMemoryEffectReviewRepository, SqlEffectReviewRepository]
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 LATER = NOW + timedelta(hours=1)
 OPEN = EffectReview(
     id="review",
-    tenant_id="tenant_a",
+    tenant_id="tenant_default",
     run_id="run",
     invocation_id="invocation",
     tool_name="demo.unsafe_write",
@@ -30,9 +32,15 @@ RESOLVED = OPEN._replace(
 )
 
 
-@pytest.fixture(params=IMPLEMENTATIONS)
-def repository(request):
-    return request.param()
+@pytest.fixture(params=over(IMPLEMENTATIONS))
+def store(request, databases):
+    with databases.opened(request.param) as store:
+        yield store
+
+
+@pytest.fixture
+def repository(store):
+    return store.repository("reviews")
 
 
 def add(repository, *reviews):
@@ -65,20 +73,16 @@ def test_an_id_and_an_invocation_have_one_review(repository, change):
     assert asyncio.run(repository.list_for_run("run")) == (OPEN,)
 
 
-def test_the_open_reviews_of_a_tenant_come_by_id(repository):
-    for review, review_id, tenant_id in [
-        (OPEN, "c", "tenant_a"),
-        (OPEN, "a", "tenant_a"),
-        (OPEN, "d", "tenant_b"),
-        (RESOLVED, "b", "tenant_a"),
-    ]:
-        add(
-            repository,
-            review._replace(id=review_id, invocation_id=review_id, tenant_id=tenant_id),
-        )
-    listed = asyncio.run(repository.list_open("tenant_a"))
+def test_the_open_reviews_of_a_tenant_come_by_id(store, repository):
+    for review, review_id in [(OPEN, "c"), (OPEN, "a"), (RESOLVED, "b")]:
+        add(repository, review._replace(id=review_id, invocation_id=review_id))
+    other = OPEN._replace(id="d", run_id="d", invocation_id="d", tenant_id=OTHER_TENANT)
+    others = store.repository("reviews", OTHER_TENANT)
+    add(others, other)
+    listed = asyncio.run(repository.list_open("tenant_default"))
     assert [review.id for review in listed] == ["a", "c"]
-    assert asyncio.run(repository.list_open("tenant_c")) == ()
+    assert asyncio.run(others.list_open(OTHER_TENANT)) == (other,)
+    assert asyncio.run(repository.list_open("tenant_without_reviews")) == ()
 
 
 def test_the_reviews_of_a_run_come_by_id_resolved_or_not(repository):

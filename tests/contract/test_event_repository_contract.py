@@ -6,10 +6,12 @@ from datetime import UTC, datetime
 import pytest
 
 from agent_core.adapters.in_memory.repositories import InMemoryEventRepository
+from agent_core.adapters.sql.event_log import SqlEventRepository
 from agent_core.domain.errors import AlreadyExists, InvalidEvent
 from agent_core.domain.events import ActorType, Event, EventType, NewEvent
+from tests.contract.stores import over
 
-IMPLEMENTATIONS = [InMemoryEventRepository]
+IMPLEMENTATIONS = [InMemoryEventRepository, SqlEventRepository]
 
 EVENT = NewEvent(
     id="event",
@@ -24,9 +26,10 @@ EVENT = NewEvent(
 )
 
 
-@pytest.fixture(params=IMPLEMENTATIONS)
-def log(request):
-    return request.param()
+@pytest.fixture(params=over(IMPLEMENTATIONS))
+def log(request, databases):
+    with databases.opened(request.param) as store:
+        yield store.repository("events")
 
 
 def append(log, *events):

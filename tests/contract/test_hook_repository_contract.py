@@ -6,38 +6,33 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from agent_core.adapters.in_memory.hooks import InMemoryHookRepository
-from agent_core.adapters.in_memory.repositories import InMemoryRunRepository
+from agent_core.adapters.sql.hooks import SqlHookRepository
 from agent_core.domain.errors import AlreadyExists, Fenced
 from agent_core.domain.hooks import HookKind, HookStatus, HookTask
 from agent_core.domain.leases import Lease
 from agent_core.domain.runs import Run, RunLimits, RunStatus
+from tests.contract.stores import OTHER_TENANT, over
 
-
-def in_memory():
-    runs = InMemoryRunRepository()
-    return runs, InMemoryHookRepository(runs)
-
-
-# Each gives the runs and the hooks of a new store.
-IMPLEMENTATIONS = [pytest.param(in_memory, id="InMemoryHookRepository")]
+IMPLEMENTATIONS = [InMemoryHookRepository, SqlHookRepository]
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 LATER = NOW + timedelta(seconds=30)
 KIND = HookKind.TRAJECTORY_MARKER
-TASK = HookTask("task", "tenant_a", "run", KIND, HookStatus.PENDING, NOW)
+TASK = HookTask("task", "tenant_default", "run", KIND, HookStatus.PENDING, NOW)
 LEASE = Lease("worker", 1, LATER)
 HELD = TASK._replace(status=HookStatus.RUNNING, attempts=1, lease=LEASE)
 DONE = TASK._replace(status=HookStatus.DONE, attempts=1, completed_at=NOW)
 RUN = Run("run", "session", "somebody", frozenset(), RunStatus.COMPLETED, RunLimits(), NOW)
 
 
-@pytest.fixture(params=IMPLEMENTATIONS)
-def store(request):
-    return request.param()
+@pytest.fixture(params=over(IMPLEMENTATIONS))
+def store(request, databases):
+    with databases.opened(request.param) as store:
+        yield store
 
 
-def hooks(store, method, *arguments):
-    return asyncio.run(getattr(store[1], method)(*arguments))
+def hooks(store, method, *arguments, tenant_id="tenant_default"):
+    return asyncio.run(getattr(store.repository("hooks", tenant_id), method)(*arguments))
 
 
 def add(store, *tasks):
@@ -70,19 +65,19 @@ def test_a_run_has_one_task_of_a_kind(store, change):
 
 
 def test_the_unfinished_tasks_of_a_tenant_come_by_id(store):
-    for task, task_id, tenant_id in [
-        (TASK, "c", "tenant_a"),
-        (HELD, "a", "tenant_a"),
-        (DONE, "b", "tenant_a"),
-        (DONE._replace(status=HookStatus.FAILED), "d", "tenant_a"),
-        (TASK, "e", "tenant_b"),
+    for task, task_id in [
+        (TASK, "c"),
+        (HELD, "a"),
+        (DONE, "b"),
+        (DONE._replace(status=HookStatus.FAILED), "d"),
     ]:
-        add(store, task._replace(id=task_id, run_id=task_id, tenant_id=tenant_id))
-    assert [task.id for task in hooks(store, "list_unfinished", "tenant_a")] == [
-        "a",
-        "c",
-    ]
-    assert hooks(store, "list_unfinished", "tenant_c") == ()
+        add(store, task._replace(id=task_id, run_id=task_id))
+    other = TASK._replace(id="e", run_id="e", tenant_id=OTHER_TENANT)
+    hooks(store, "add", other, tenant_id=OTHER_TENANT)
+    listed = hooks(store, "list_unfinished", "tenant_default")
+    assert [task.id for task in listed] == ["a", "c"]
+    assert hooks(store, "list_unfinished", OTHER_TENANT, tenant_id=OTHER_TENANT) == (other,)
+    assert hooks(store, "list_unfinished", "tenant_without_hooks") == ()
 
 
 def test_the_ended_runs_without_a_task_come_by_id(store):
@@ -94,7 +89,8 @@ def test_the_ended_runs_without_a_task_come_by_id(store):
         ("e", "QUEUED"),
         ("f", "COMPLETED"),
     ]:
-        asyncio.run(store[0].add(RUN._replace(id=run_id, status=RunStatus(status))))
+        run = RUN._replace(id=run_id, status=RunStatus(status))
+        asyncio.run(store.repository("runs").add(run))
     add(store, TASK._replace(run_id="f"))
     assert [run.id for run in hooks(store, "list_missing", KIND, 9)] == ["a", "b", "c"]
     assert [run.id for run in hooks(store, "list_missing", KIND, 2)] == ["a", "b"]

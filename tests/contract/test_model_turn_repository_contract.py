@@ -5,12 +5,14 @@ import asyncio
 import pytest
 
 from agent_core.adapters.in_memory.repositories import InMemoryModelTurnRepository
+from agent_core.adapters.sql.model_turns import SqlModelTurnRepository
 from agent_core.domain.context import ContextItem, ItemKind, ToolCall
 from agent_core.domain.errors import AlreadyExists
 from agent_core.domain.recorded_turns import RecordedTurn
 from agent_core.domain.trust import Labels, TrustLevel
+from tests.contract.stores import over
 
-IMPLEMENTATIONS = [InMemoryModelTurnRepository]
+IMPLEMENTATIONS = [InMemoryModelTurnRepository, SqlModelTurnRepository]
 
 TURN = RecordedTurn(
     run_id="run",
@@ -30,9 +32,10 @@ TURN = RecordedTurn(
 )
 
 
-@pytest.fixture(params=IMPLEMENTATIONS)
-def repository(request):
-    return request.param()
+@pytest.fixture(params=over(IMPLEMENTATIONS))
+def repository(request, databases):
+    with databases.opened(request.param) as store:
+        yield store.repository("turns")
 
 
 def listed(repository, run_id="run", **options):

@@ -5,26 +5,21 @@ import asyncio
 import pytest
 
 from agent_core.adapters.in_memory.repositories import InMemoryProjectionRepository
-from agent_core.adapters.in_memory.unit_of_work import InMemoryUnitOfWork
+from agent_core.adapters.sql.projections import SqlProjectionRepository
 from agent_core.domain.errors import StaleState
 from agent_core.domain.projections import ProjectedState
+from tests.contract.stores import TENANT, add_what_it_refers_to, over
 from tests.contract.test_event_repository_contract import EVENT, numbered
+
+IMPLEMENTATIONS = [InMemoryProjectionRepository, SqlProjectionRepository]
 
 STATE = ProjectedState("counts", "session", 1, 2, {"é": [1, {"deep": None}, 0.5]})
 
 
-def in_memory():
-    store = InMemoryUnitOfWork()
-    assert isinstance(store.projections, InMemoryProjectionRepository)
-    return lambda: store
-
-
-IMPLEMENTATIONS = [in_memory]
-
-
-@pytest.fixture(params=IMPLEMENTATIONS)
-def units(request):
-    return request.param()
+@pytest.fixture(params=over(IMPLEMENTATIONS))
+def units(request, databases):
+    with databases.opened(request.param) as store:
+        yield store.units()
 
 
 def within(units, work):
@@ -38,6 +33,7 @@ def within(units, work):
 def append(units, *events):
     async def work(unit):
         for event in events:
+            await add_what_it_refers_to(unit, event, TENANT)
             await unit.events.append(event)
 
     within(units, work)

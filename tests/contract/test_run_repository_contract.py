@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from agent_core.adapters.in_memory.repositories import InMemoryRunRepository
+from agent_core.adapters.sql.runs import SqlRunRepository
 from agent_core.domain.errors import AlreadyExists, Fenced, NotFound, StaleState
 from agent_core.domain.leases import Lease
 from agent_core.domain.runs import (
@@ -18,8 +19,9 @@ from agent_core.domain.runs import (
     Suspension,
     SuspensionKind,
 )
+from tests.contract.stores import OTHER_TENANT, over
 
-IMPLEMENTATIONS = [InMemoryRunRepository]
+IMPLEMENTATIONS = [InMemoryRunRepository, SqlRunRepository]
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 RUN = Run(
@@ -39,7 +41,6 @@ FULL = RUN._replace(
     failure=RunFailure(FailureReason.INTERNAL_ERROR, "KeyError", 2, NOW),
     started_at=NOW,
     completed_at=NOW,
-    tenant_id="tenant_a",
     lease_epoch=3,
     attempts=2,
     cancel_requested_at=NOW,
@@ -57,9 +58,15 @@ WAITING = RUN._replace(
 )
 
 
-@pytest.fixture(params=IMPLEMENTATIONS)
-def repository(request):
-    return request.param()
+@pytest.fixture(params=over(IMPLEMENTATIONS))
+def store(request, databases):
+    with databases.opened(request.param) as store:
+        yield store
+
+
+@pytest.fixture
+def repository(store):
+    return store.repository("runs")
 
 
 @pytest.mark.parametrize("run", [RUN, FULL, HELD, WAITING])
@@ -139,13 +146,14 @@ def claim(repository, owner="worker", now=NOW, until=LATER, run_id=None):
     return asyncio.run(repository.claim(owner, now, until, run_id))
 
 
-def test_the_unfinished_runs_of_a_tenant_come_by_id(repository):
-    other = RUN._replace(id="other", tenant_id="tenant_a")
-    add(repository, WAITING, RUN, FULL, HELD._replace(id="held"), other)
+def test_the_unfinished_runs_of_a_tenant_come_by_id(store, repository):
+    others = store.repository("runs", OTHER_TENANT)
+    add(repository, WAITING, RUN, FULL, HELD._replace(id="held"))
+    add(others, RUN._replace(id="other", session_id="others", tenant_id=OTHER_TENANT))
     listed = asyncio.run(repository.list_unfinished("tenant_default"))
     assert [run.id for run in listed] == ["held", "run", "waiting"]
-    assert [run.id for run in asyncio.run(repository.list_unfinished("tenant_a"))] == ["other"]
-    assert asyncio.run(repository.list_unfinished("tenant_b")) == ()
+    assert [run.id for run in asyncio.run(others.list_unfinished(OTHER_TENANT))] == ["other"]
+    assert asyncio.run(repository.list_unfinished("tenant_without_runs")) == ()
 
 
 def test_an_update_leaves_the_lease_the_attempts_and_a_cancellation_alone(repository):

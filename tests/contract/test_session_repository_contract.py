@@ -6,10 +6,12 @@ from datetime import UTC, datetime
 import pytest
 
 from agent_core.adapters.in_memory.repositories import InMemorySessionRepository
+from agent_core.adapters.sql.sessions import SqlSessionRepository
 from agent_core.domain.errors import AlreadyExists, NotFound
 from agent_core.domain.sessions import Principal, Session
+from tests.contract.stores import over
 
-IMPLEMENTATIONS = [InMemorySessionRepository]
+IMPLEMENTATIONS = [InMemorySessionRepository, SqlSessionRepository]
 
 SESSION = Session(
     id="session",
@@ -19,9 +21,10 @@ SESSION = Session(
 )
 
 
-@pytest.fixture(params=IMPLEMENTATIONS)
-def repository(request):
-    return request.param()
+@pytest.fixture(params=over(IMPLEMENTATIONS))
+def repository(request, databases):
+    with databases.opened(request.param) as store:
+        yield store.repository("sessions")
 
 
 def test_a_session_is_read_as_it_was_stored(repository):

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from agent_core.adapters.in_memory.maintenance import InMemoryTenantMaintenance
-from agent_core.adapters.in_memory.unit_of_work import InMemoryUnitOfWork
+from agent_core.adapters.sql.maintenance import SqlTenantMaintenance
 from agent_core.domain.checkpoints import Checkpoint, CheckpointTrigger
 from agent_core.domain.context import ContextItem, ItemKind
 from agent_core.domain.errors import NotFound, TenantBusy
@@ -19,23 +19,18 @@ from agent_core.domain.reviews import EffectReview
 from agent_core.domain.runs import Run, RunLimits, RunStatus, RunUsage
 from agent_core.domain.sessions import Principal, Session
 from agent_core.domain.trust import Labels, TrustLevel
+from tests.contract.stores import OTHER_TENANT, TENANT, over
 
-
-def in_memory():
-    store = InMemoryUnitOfWork()
-    return (lambda: store), InMemoryTenantMaintenance(store)
-
-
-# Each gives the units of work of a new store, and its maintenance.
-IMPLEMENTATIONS = [pytest.param(in_memory, id="InMemoryTenantMaintenance")]
+IMPLEMENTATIONS = [InMemoryTenantMaintenance, SqlTenantMaintenance]
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 LABELS = Labels(TrustLevel.USER)
 
 
-@pytest.fixture(params=IMPLEMENTATIONS)
-def store(request):
-    return request.param()
+@pytest.fixture(params=over(IMPLEMENTATIONS))
+def store(request, databases):
+    with databases.opened(request.param) as store:
+        yield store
 
 
 async def fill(unit, tenant_id, status=RunStatus.COMPLETED, hook=HookStatus.DONE):
@@ -104,19 +99,21 @@ EVERYTHING = {
 
 def truncated(store, **options):
     """What is left of the tenant, and of another one, after an attempt."""
-    units, maintenance = store
 
     async def attempt():
-        async with units() as unit:
-            await fill(unit, "tenant_a", **options)
-            await fill(unit, "tenant_b", RunStatus.RUNNING, HookStatus.PENDING)
+        async with store.units(TENANT)() as unit:
+            await fill(unit, TENANT, **options)
+        async with store.units(OTHER_TENANT)() as unit:
+            await fill(unit, OTHER_TENANT, RunStatus.RUNNING, HookStatus.PENDING)
         refused = False
         try:
-            await maintenance.truncate_tenant("tenant_a")
+            await store.maintenance.truncate_tenant(TENANT)
         except TenantBusy:
             refused = True
-        async with units() as unit:
-            return refused, await left(unit, "tenant_a"), await left(unit, "tenant_b")
+        async with store.units(TENANT)() as unit:
+            of_tenant = await left(unit, TENANT)
+        async with store.units(OTHER_TENANT)() as unit:
+            return refused, of_tenant, await left(unit, OTHER_TENANT)
 
     return asyncio.run(attempt())
 
@@ -136,20 +133,17 @@ def test_a_tenant_with_a_hook_that_has_not_ended_is_left_alone(store, status):
 
 
 def test_the_names_can_be_used_again(store):
-    units, maintenance = store
-
     async def twice():
         for _ in range(2):
-            async with units() as unit:
-                await fill(unit, "tenant_a")
-            await maintenance.truncate_tenant("tenant_a")
-        async with units() as unit:
-            return await left(unit, "tenant_a")
+            async with store.units(TENANT)() as unit:
+                await fill(unit, TENANT)
+            await store.maintenance.truncate_tenant(TENANT)
+        async with store.units(TENANT)() as unit:
+            return await left(unit, TENANT)
 
     assert asyncio.run(twice()) == set()
 
 
 def test_a_tenant_without_records_is_truncated_to_nothing(store):
-    _, maintenance = store
-    asyncio.run(maintenance.truncate_tenant("tenant_a"))
+    asyncio.run(store.maintenance.truncate_tenant(TENANT))
     assert truncated(store)[1] == set()

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from agent_core.adapters.in_memory.repositories import InMemoryToolInvocationRepository
+from agent_core.adapters.sql.invocations import SqlToolInvocationRepository
 from agent_core.domain.errors import AlreadyExists, NotFound, StaleState
 from agent_core.domain.invocations import InvocationStatus, ToolInvocation
 from agent_core.domain.outcomes import make_outcome
@@ -19,8 +20,9 @@ from agent_core.domain.tools import (
     ToolSource,
 )
 from agent_core.domain.trust import Labels, TrustLevel
+from tests.contract.stores import over
 
-IMPLEMENTATIONS = [InMemoryToolInvocationRepository]
+IMPLEMENTATIONS = [InMemoryToolInvocationRepository, SqlToolInvocationRepository]
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 ROW = ToolInvocation(
@@ -60,9 +62,10 @@ FULL = ROW._replace(
 )
 
 
-@pytest.fixture(params=IMPLEMENTATIONS)
-def repository(request):
-    return request.param()
+@pytest.fixture(params=over(IMPLEMENTATIONS))
+def repository(request, databases):
+    with databases.opened(request.param) as store:
+        yield store.repository("invocations")
 
 
 def add(repository, *rows):

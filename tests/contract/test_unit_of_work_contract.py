@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from agent_core.adapters.in_memory.unit_of_work import InMemoryUnitOfWork
+from agent_core.adapters.sql.unit_of_work import SqlUnitOfWork
 from agent_core.domain.checkpoints import Checkpoint, CheckpointTrigger
 from agent_core.domain.context import ContextItem, ItemKind
 from agent_core.domain.errors import NotFound, StaleState
@@ -18,15 +19,9 @@ from agent_core.domain.reviews import EffectReview, ReviewResolution
 from agent_core.domain.runs import Run, RunLimits, RunStatus, RunUsage
 from agent_core.domain.sessions import Principal, Session
 from agent_core.domain.trust import Labels, TrustLevel
+from tests.contract.stores import TENANT, add_what_it_refers_to, over
 
-
-def in_memory():
-    store = InMemoryUnitOfWork()
-    return lambda: store
-
-
-# Each gives a factory whose units of work share one new store.
-IMPLEMENTATIONS = [pytest.param(in_memory, id="InMemoryUnitOfWork")]
+IMPLEMENTATIONS = [InMemoryUnitOfWork, SqlUnitOfWork]
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 SESSION = Session("session", Principal("somebody"), (), NOW)
@@ -64,9 +59,11 @@ HOOK = HookTask(
 )
 
 
-@pytest.fixture(params=IMPLEMENTATIONS)
-def units(request):
-    return request.param()
+@pytest.fixture(params=over(IMPLEMENTATIONS))
+def units(request, databases):
+    """A factory whose units of work share one new store."""
+    with databases.opened(request.param) as store:
+        yield store.units()
 
 
 async def write_everything(unit):
@@ -191,6 +188,7 @@ def test_what_was_undone_can_be_written_again(units):
 def test_sequences_rise_across_an_undone_append(units):
     async def append(event_id, error=None):
         async with units() as unit:
+            await add_what_it_refers_to(unit, EVENT, TENANT)
             event = await unit.events.append(EVENT._replace(id=event_id))
             if error:
                 raise error
@@ -213,6 +211,7 @@ def test_claims_holds_and_requests_are_undone_like_any_write(units):
 
     async def attempt():
         async with units() as unit:
+            await unit.sessions.add(SESSION)
             await unit.runs.add(RUN)
         try:
             async with units() as unit:

@@ -1,0 +1,47 @@
+"""A database as a store: where units of work come from."""
+
+from __future__ import annotations
+
+from sqlalchemy import inspect, text
+
+from agent_core.adapters.sql.engine import open_engine
+from agent_core.adapters.sql.failures import translated
+from agent_core.adapters.sql.schema_version import SCHEMA_VERSION
+from agent_core.adapters.sql.unit_of_work import OpenUnits, SqlUnitOfWork
+from agent_core.domain.errors import SchemaMismatch
+from agent_core.ports.persistence import EventListener, UnitOfWorkFactory
+
+
+class SqlStore:
+    """Connections to one database. They open when they are needed, and `close` ends them."""
+
+    def __init__(self, url: str) -> None:
+        """Raises `ValueError` for a URL that is none of a database that this adapter knows."""
+        self._engine = open_engine(url)
+        self._open_units = OpenUnits()
+
+    def check_schema(self) -> None:
+        """Raises `SchemaMismatch` unless the database has the tables that this program needs, and
+        `StorageUnavailable`."""
+        with (
+            translated("reading the version of the schema"),
+            self._engine.connect() as connection,
+        ):
+            found = None
+            if inspect(connection).has_table("alembic_version"):
+                found = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+        if found != SCHEMA_VERSION:
+            raise SchemaMismatch(f"the schema is {found or 'not there'}; needed: {SCHEMA_VERSION}")
+
+    def units(self, tenant_id: str, listener: EventListener | None = None) -> UnitOfWorkFactory:
+        """Units of work over the records of one tenant. `listener` is told of each event that
+        these units commit."""
+
+        def unit() -> SqlUnitOfWork:
+            return SqlUnitOfWork(self._engine, tenant_id, self._open_units, listener)
+
+        return unit
+
+    def close(self) -> None:
+        """End all connections. A unit of work after that opens new ones."""
+        self._engine.dispose()
