@@ -5,8 +5,8 @@
         run_something(server.url("app", database))
 
 `server` starts the server of the wheel on a Unix socket, from the template that the build made. With
-HARDGATE_POSTGRES_URL set, an administrator's URL, it uses that server instead; its databases are
-dropped in the end. `embedded_server` always starts one: only that can be stopped or killed.
+HARDGATE_POSTGRES_URL set, a superuser's URL, it uses that server instead; its databases are dropped
+in the end. `embedded_server` always starts one: only that can be stopped or killed.
 """
 
 from __future__ import annotations
@@ -35,6 +35,10 @@ __all__ = [
 
 EXTERNAL = "HARDGATE_POSTGRES_URL"
 TEMPLATE = "HARDGATE_POSTGRES_TEMPLATE"
+_NO_NETWORK = (
+    "A test has no network: name a Unix socket (postgresql://USER@/postgres?host=/FOLDER), or start"
+    " Bazel with --sandbox_default_allow_network=true."
+)
 
 
 class Server:
@@ -64,6 +68,11 @@ class Server:
         self._databases.append(name)
         return name
 
+    def drop_database(self, database: str) -> None:
+        """Drops one that `fresh_database` has made and ends the connections to it."""
+        self._databases.remove(database)
+        postgres_roles.drop_database(self._admin_url, database)
+
     def end_connections(self, database: str) -> int:
         """Ends every connection to a database, as a network that fails; returns how many."""
         return postgres_roles.end_connections(self._admin_url, database)
@@ -72,9 +81,9 @@ class Server:
         return postgres_roles.url_for(self._admin_url, role, self._password, database)
 
     def drop_databases(self) -> None:
-        """Drops the databases that this object has made."""
+        """Drops every one that `fresh_database` has made."""
         while self._databases:
-            postgres_roles.drop_database(self._admin_url, self._databases.pop())
+            self.drop_database(self._databases[-1])
 
 
 class EmbeddedServer(Server):
@@ -145,7 +154,7 @@ def embedded_server(
     for tests of durable writes. Raises Unavailable where no server can be started.
     """
     archive = template or (Path(os.environ[TEMPLATE]) if TEMPLATE in os.environ else None)
-    folder = postgres_process.new_folder()
+    folder = postgres_process.new_folder(on_disk=fsync)
     found = EmbeddedServer(folder, fsync)
     try:
         if archive:
@@ -160,13 +169,20 @@ def embedded_server(
 
 @contextmanager
 def external_server(admin_url: str) -> Iterator[Server]:
-    """Uses a server that runs already; the URL's user may make roles and databases there."""
+    """Uses a server that runs already, as the superuser of the URL; its databases go in the end.
+
+    The three roles stay. Raises Unavailable where nothing answers.
+    """
     # The same in every target that uses this server at the same time, and told to nobody.
     password = hashlib.sha256(f"hardgate {admin_url}".encode()).hexdigest()
     template = f"hardgate_template_{secrets.token_hex(6)}"
-    postgres_template.prepare(admin_url, template, password)
+    try:
+        psycopg.connect(admin_url).close()
+    except psycopg.OperationalError as error:
+        raise Unavailable(f"{EXTERNAL}: {error}\n{_NO_NETWORK}") from None
     found = Server(admin_url, password, template)
     try:
+        postgres_template.prepare(admin_url, template, password)
         yield found
     finally:
         found.drop_databases()

