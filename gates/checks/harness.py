@@ -16,7 +16,7 @@ from gates.checks.harness_isolation import RUNTIME, isolation_findings
 from gates.checks.harness_skips import hidden, skips, uncollected
 from hardgate.documents.confusable import first_not_ascii
 from hardgate.documents.problems import DefinitionError, Problem
-from hardgate.documents.strict_yaml import Document, load
+from hardgate.documents.strict_yaml import load
 from hardgate.documents.tree import Tree
 from hardgate.kinds.context import Examination, StructuralContext
 from hardgate.kinds.python_source import inside, parse_files
@@ -29,7 +29,6 @@ QUARANTINE = "evals/quarantine.yaml"
 _ID_RULES = "id_"
 _UNUSED = "defect_unused"
 _MENTION = re.compile(r"`(gate\.[^`\s<>*{}]*)`")
-_CASE = "case:"
 
 
 def registry_complete(context: StructuralContext) -> Examination:
@@ -131,45 +130,15 @@ def _quarantined(tree: Tree) -> list[Finding]:
     """Entries of the quarantine that name a gate, or a case that backs an active gate."""
     if not tree.exists(QUARANTINE):
         return []
+    # The models of the registry are worth the time only here.
+    from hardgate.registry.loader import read_registry
+    from hardgate.registry.quarantine import gates_in_quarantine
+
     try:
         document = load(QUARANTINE, tree.read(QUARANTINE))
     except DefinitionError as error:
         return _findings(error.problems)
-    if not document.value:
-        return []
-    names = _names_of_gates(tree)
-    findings: list[Finding] = []
-    for text, line in _texts(document):
-        gate = text if text.startswith(("gate.", "//gates")) else names.get(text)
-        if gate is not None:
-            what = text if text == gate else f"{text}, which backs {gate}"
-            message = f"found {what}; allowed: tests that back no active gate"
-            findings.append(Finding(QUARANTINE, line, "gate_quarantined", message))
-    return findings
-
-
-def _names_of_gates(tree: Tree) -> dict[str, str]:
-    """The active gate behind each case that backs one, by every name that the case has."""
-    from hardgate.registry.loader import read_registry  # its models are worth the time only here
-
-    registry, _ = read_registry(tree)
-    names: dict[str, str] = {}
-    for gate in registry.active():
-        if gate.check is not None and gate.check.startswith(_CASE):
-            case = gate.check.removeprefix(_CASE)
-            names |= dict.fromkeys((case, gate.check, f"//evals:cases/{case}"), gate.id)
-    return names
-
-
-def _texts(document: Document) -> Iterator[tuple[str, int]]:
-    """Every text of a document, keys included, and its line."""
-    for keys, (line, _) in document.positions.items():
-        value = document.value
-        for key in keys:
-            value = value[key]
-        for text in (value, *keys[-1:]):
-            if isinstance(text, str):
-                yield text, line
+    return _findings(gates_in_quarantine(document, read_registry(tree)[0]))
 
 
 def contract_coverage(context: StructuralContext) -> Examination:

@@ -147,7 +147,9 @@ class Index:
         from hardgate.documents.wording import quoted
 
         found = []
-        for file in sorted([*folder.glob("*.yaml"), *folder.glob("*.yml")]):
+        for file in sorted(folder.glob("*")):
+            if file.suffix.lower() not in (".yaml", ".yml"):
+                continue
             if file.suffix == ".yaml" and accept(file.stem):
                 found.append(file)
                 continue

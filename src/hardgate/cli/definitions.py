@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hardgate.cli.exits import RefusedError
 from hardgate.cli.suite import CASES, Suite, read_suite
+from hardgate.cli.yaml_files import other_yaml_problems
 from hardgate.documents.problems import DefinitionError, Problem
-from hardgate.documents.strict_yaml import load
 from hardgate.documents.tree import Tree
 from hardgate.fixtures.corpus import load_corpus
 from hardgate.registry.derived import derived_problems
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from hardgate.subjects.port import Subject
 
 CORPORA = "evals/corpora"
-YAML_FOLDERS = ("gates", "evals")
-# What a defect lays over the workspace is wrong on purpose.
-_DEFECTS = "gates/defects/"
 # Rules that judge by what they do not find: meaningless beside an entry that could not be read.
 _BY_ABSENCE = ("defect_unused",)
 
@@ -61,7 +58,7 @@ def read_definitions(tree: Tree, subject: Subject | None = None) -> Definitions:
     problems += suite.problems
     corpora = _corpora(tree)
     problems += _corpus_problems(tree, corpora, registry)
-    problems += _other_yaml_problems(tree, {problem.path for problem in problems})
+    problems += other_yaml_problems(tree, registry, {problem.path for problem in problems})
     return Definitions(registry, suite, corpora, tuple(sorted(set(problems))), tuple(notes))
 
 
@@ -108,15 +105,3 @@ def _corpus_problems(
         if not used:
             message = f"found a corpus that no gate names; allowed: one with corpus: {folder}"
             yield Problem(folder, 1, 1, "corpus.unused", message)
-
-
-def _other_yaml_problems(tree: Tree, reported: set[str]) -> Iterable[Problem]:
-    """YAML that no reader above looks at has to be sound YAML all the same."""
-    for folder in YAML_FOLDERS:
-        for path in (*tree.glob(f"{folder}/**/*.yaml"), *tree.glob(f"{folder}/**/*.yml")):
-            if path in reported or path.startswith(_DEFECTS):
-                continue
-            try:
-                load(path, tree.read(path))
-            except DefinitionError as error:
-                yield from error.problems

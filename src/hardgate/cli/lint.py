@@ -13,6 +13,7 @@ from hardgate.cli.exits import OK, REFUSED, USAGE, UsageError
 from hardgate.cli.parser import CommandParser
 from hardgate.cli.subjects import add_agent_option, subjects_of
 from hardgate.cli.workspace import Workspace, find_workspace
+from hardgate.cli.yaml_files import overlooked
 from hardgate.documents.problems import Problem
 from hardgate.documents.tree import Tree
 from hardgate.documents.wording import LIKE_PATHS, did_you_mean
@@ -39,7 +40,8 @@ def main(arguments: Sequence[str], context: Context) -> int:
     chosen = [_chosen(word, workspace, tree) for word in options.paths]
     with workspace.entered():
         definitions = read_definitions(tree, subjects.default)
-    problems = [one for one in definitions.problems if _is_about(one, chosen)]
+    found = [*definitions.problems, *_overlooked(workspace, definitions)]
+    problems = [one for one in sorted(found) if _is_about(one, chosen)]
     if options.json:
         context.console.json(to_plain(definitions, problems))
     else:
@@ -74,6 +76,12 @@ def _chosen(word: str, workspace: Workspace, tree: Tree) -> str:
         raise UsageError(message)
     known = {*tree.paths(), *(part for one in tree.paths() for part in _folders(one))}
     raise UsageError(f"found no {word}{did_you_mean(path, known, LIKE_PATHS)}")
+
+
+def _overlooked(workspace: Workspace, definitions: Definitions) -> list[Problem]:
+    """Names like those of YAML files that nobody reads, apart from the ones that are told."""
+    told = {problem.path for problem in definitions.problems}
+    return [one for one in overlooked(workspace.root) if one.path not in told]
 
 
 def _folders(path: str) -> list[str]:

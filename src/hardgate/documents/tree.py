@@ -120,18 +120,22 @@ class DirectoryTree(ManifestTree):
         found: dict[str, str] = {}
         for folder in folders:
             start = base / folder
-            for file in [start] if start.is_file() else _files_under(start):
+            inside = None if outside_links else base
+            for file in [start] if start.is_file() else _files_under(start, inside):
                 if outside_links or _stays_inside(file, base):
                     found[file.relative_to(base).as_posix()] = str(file)
         super().__init__(found)
 
 
-def _files_under(start: Path) -> Iterator[Path]:
-    """The files below a folder; linked folders are entered once, so that no loop arises."""
+def _files_under(start: Path, inside: Path | None) -> Iterator[Path]:
+    """The files below a folder; linked folders are entered once, so that no loop arises.
+
+    With `inside`, a linked folder that lies elsewhere is not entered: it may be of any size.
+    """
     entered: set[str] = set()
     for folder, names, files in os.walk(start, followlinks=True):
         real = os.path.realpath(folder)
-        if real in entered:
+        if real in entered or (inside and not f"{real}{os.sep}".startswith(f"{inside}{os.sep}")):
             names.clear()
             continue
         entered.add(real)

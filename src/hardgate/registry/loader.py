@@ -102,10 +102,10 @@ def read_registry(tree: Tree) -> tuple[Registry, list[Problem]]:
 def _area_files(tree: Tree, problems: list[Problem]) -> list[str]:
     """The files that hold gates; a file that looks like one but would be ignored is a problem."""
     files = []
-    for path in (*tree.glob("gates/*.yaml"), *tree.glob("gates/*.yml")):
-        if path == RETIRED_PATH:
-            continue
+    for path in tree.glob("gates/*"):
         stem, suffix = posixpath.splitext(posixpath.basename(path))
+        if path == RETIRED_PATH or suffix.lower() not in (".yaml", ".yml"):
+            continue
         if suffix == ".yaml" and _AREA.fullmatch(stem):
             files.append(path)
             continue

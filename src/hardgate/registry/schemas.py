@@ -13,7 +13,9 @@ from hardgate.documents.schema_files import (
     stale_schemas,
 )
 from hardgate.documents.tree import Tree
+from hardgate.registry.allowances import Allowance
 from hardgate.registry.models import Gate, RetiredGate
+from hardgate.registry.quarantine import Quarantined
 
 PROGRAM = "python -m hardgate.registry.schemas"
 
@@ -29,6 +31,18 @@ DOCUMENT_TYPES = (
         model=list[RetiredGate],
         title="Hardgate: retired gates",
         description="The file gates/retired.yaml: gates that were removed on purpose.",
+    ),
+    DocumentType(
+        name="allowances",
+        model=list[Allowance],
+        title="Hardgate: lines that are no secrets",
+        description="A file of gates/allowances: lines in which a scan may find something.",
+    ),
+    DocumentType(
+        name="quarantine",
+        model=list[Quarantined],
+        title="Hardgate: quarantine",
+        description="The file evals/quarantine.yaml: tests that do not block for 14 days.",
     ),
 )
 

@@ -119,9 +119,11 @@ def exported_names(file: PythonFile) -> list[str]:
 
 def _used(file: PythonFile) -> Iterator[tuple[str, int]]:
     """What is reached through a name that an import bound, with all its attributes."""
+    tops = {one.target.partition(".")[0] for one in (*file.imports, *file.named_imports)}
     inner = {id(node.value) for node in file.nodes if isinstance(node, ast.Attribute)}
     for node in file.nodes:
         if isinstance(node, ast.Attribute | ast.Call) and id(node) not in inner:
             for name in file.qualified(node):
-                if "." in name:
+                top, dot, _ = name.partition(".")
+                if dot and top in tops:
                     yield name, node.lineno

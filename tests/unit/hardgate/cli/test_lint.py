@@ -82,6 +82,11 @@ FILES = [
     ("gates/retired.yaml", "yaml.empty_file"),
     ("evals/quarantine.yaml", "yaml.empty_file"),
     ("evals/volatile_fields.yml", "yaml.empty_file"),
+    ("gates/Tool.YAML", "registry_file_name"),
+    ("gates/tool2.Yml", "registry_file_name"),
+    ("gates/allowances/Secrets.YAML", "yaml_file_name"),
+    ("evals/cases/04_x.YAML", "yaml_file_name"),
+    ("evals/cases/04_x.yaml/notes.txt", "yaml_file_name"),
 ]
 
 
@@ -89,7 +94,61 @@ FILES = [
 def test_a_file_that_nothing_reads_or_that_is_empty(path, rule, workspace, hardgate, capsys):
     write(workspace, path, "")
     assert hardgate("lint --json") == 4
-    assert (path, rule) in rules(answer(capsys))
+    named = path.removesuffix("/notes.txt")
+    assert [one for one in rules(answer(capsys)) if one[0] == named] == [(named, rule)]
+
+
+@pytest.mark.parametrize(
+    ("target", "word"), [("/", "out of the workspace"), ("nowhere.yaml", "nowhere")]
+)
+def test_a_link_that_leads_elsewhere(target, word, workspace, hardgate, capsys):
+    (workspace / "gates/area.yaml").symlink_to(target)
+    assert hardgate("lint --json") == 4
+    (problem,) = answer(capsys)["problems"]
+    assert (problem["path"], problem["rule"]) == ("gates/area.yaml", "yaml_file_name")
+    assert word in problem["message"]
+
+
+ENTRY = "since: '2026-01-31'\n  reason: It failed twice on one day.\n"
+QUARANTINES = [
+    ("- test: //tests:unit/test_a\n  " + ENTRY, []),
+    ("- case: farewell\n  " + ENTRY, []),
+    ("- test: gate.tool.sums_right\n  " + ENTRY, ["gate_quarantined"]),
+    ("- test: //gates:tool/sums_right\n  " + ENTRY, ["gate_quarantined"]),
+    ("- test: tests/unit/test_a.py\n  " + ENTRY, ["label_malformed"]),
+    ("- " + ENTRY, ["quarantine_subject"]),
+    ("- test: //a:b\n  case: c\n  " + ENTRY, ["quarantine_subject"]),
+    ("- test: //a:b\n  " + ENTRY.replace("01-31", "02-30"), ["date_malformed"]),
+    ("- test: //a:b\n  " + ENTRY.replace("2026-01-31", "20260131"), ["date_malformed"]),
+    ("- test: //a:b\n  until: '2027-01-01'\n  " + ENTRY, ["schema.unknown_key"]),
+    ("- test: //a:b\n  since: '2026-01-31'\n", ["schema.missing_key"]),
+    ("a: 1\n", ["schema.type"]),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), QUARANTINES)
+def test_the_quarantine(text, expected, workspace, hardgate, capsys):
+    write(workspace, "evals/quarantine.yaml", text)
+    assert hardgate("lint --json") == (4 if expected else 0)
+    assert rules(answer(capsys)) == [("evals/quarantine.yaml", rule) for rule in expected]
+
+
+ALLOWANCE = f"- path: a.txt\n  rule: assigned_secret\n  line_sha256: '{'a' * 64}'\n"
+ALLOWANCES = [
+    (ALLOWANCE + "  reason: It is a sample.\n", []),
+    (ALLOWANCE, ["schema.missing_key"]),
+    (ALLOWANCE + "  reason: todo\n", ["allowance_reason"]),
+    (ALLOWANCE.replace("aaaa", "AAAA") + "  reason: It is a sample.\n", ["digest_malformed"]),
+    (ALLOWANCE.replace("a.txt", "../a") + "  reason: It is a sample.\n", ["path_malformed"]),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), ALLOWANCES)
+def test_the_allowances(text, expected, workspace, hardgate, capsys):
+    write(workspace, "gates/allowances/secrets.yaml", text)
+    assert hardgate("lint --json") == (4 if expected else 0)
+    found = rules(answer(capsys))
+    assert found == [("gates/allowances/secrets.yaml", rule) for rule in expected]
 
 
 def test_what_a_defect_lays_over_the_workspace_may_be_wrong(workspace, hardgate):

@@ -11,6 +11,8 @@ FOLDER = "docs/reference/schemas"
 SCHEMAS = {
     "gates/*.yaml": "gates",
     "gates/retired.yaml": "retired",
+    "gates/allowances/*.yaml": "allowances",
+    "evals/quarantine.yaml": "quarantine",
     "evals/cases/*.yaml": "case",
     "evals/fixtures/models/*.yaml": "model_script",
     "evals/fixtures/tools/*.yaml": "tool_results",
@@ -23,7 +25,7 @@ FILES = {path: schema for pattern, schema in SCHEMAS.items() for path in TREE.gl
 
 
 def test_there_are_such_files():
-    assert {"gates", "retired", "case", "model_script", "volatile_fields"} <= set(FILES.values())
+    assert {"gates", "retired", "allowances", "case", "model_script", "volatile_fields"} <= set(FILES.values())
 
 
 @pytest.mark.parametrize("path", FILES)

@@ -175,6 +175,7 @@ def test_an_exception_is_one_pair_and_has_to_be_used(text, exception, expected):
     [
         ("import requests", {"forbidden": ["(third-party)"]}, 1),
         ("import json, app.high", {"forbidden": ["(third-party)"]}, None),
+        ("str.maketrans('a', 'b')", {"forbidden": ["(third-party)"]}, None),
         (
             "import requests",
             {"forbidden": ["(third-party)"], "forbidden_except": ["requests"]},
