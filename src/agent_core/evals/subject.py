@@ -33,6 +33,7 @@ from hardgate.fixtures.model_script import ModelScript
 from hardgate.subjects.port import SubjectError
 
 if TYPE_CHECKING:
+    from hardgate.fixtures.mcp_server import McpServer
     from hardgate.fixtures.tool_results import ToolResults
 
 NAME = "agent_core"
@@ -164,6 +165,7 @@ class ReferenceSubject:
         script: ModelScript,
         workspace: str,
         tool_results: ToolResults | None = None,
+        mcp_servers: Sequence[McpServer] = (),
     ) -> Record:
         # No tool of this runtime reads or writes a workspace yet, so `workspace` is left alone.
         try:

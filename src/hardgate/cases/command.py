@@ -72,8 +72,8 @@ class CommandSubject(Entry):
     )
     command: Annotated[tuple[Word, ...], Field(min_length=1, max_length=LONGEST_COMMAND)] = Field(
         default=("{agent}",),
-        description="The program and its arguments, without a shell. {agent}, {prompt}, "
-        "{prompt_file} and {workspace} are replaced, also within a word.",
+        description="The program and its arguments, without a shell. {agent}, {mcp_config}, "
+        "{prompt}, {prompt_file} and {workspace} are replaced, also within a word.",
     )
     prompt: Literal["stdin", "argument", "file"] = Field(
         default="stdin",

@@ -5,12 +5,14 @@ from collections.abc import Iterator
 
 from hardgate.cases.command import CommandSubject
 from hardgate.cases.model import Case
+from hardgate.cases.planned import planned_runs
 from hardgate.documents.problems import Problem
 from hardgate.documents.strict_yaml import Document, Keys
 from hardgate.documents.wording import choices, did_you_mean, quoted
 
 AGENT, PROMPT, PROMPT_FILE, WORKSPACE = "agent", "prompt", "prompt_file", "workspace"
-PLACEHOLDERS = (AGENT, PROMPT, PROMPT_FILE, WORKSPACE)
+MCP_CONFIG = "mcp_config"
+PLACEHOLDERS = (AGENT, MCP_CONFIG, PROMPT, PROMPT_FILE, WORKSPACE)
 PLACEHOLDER = re.compile(r"\{([A-Za-z_]+)\}")
 # The key that the scripted provider takes, and so the only one that a case may hold.
 DUMMY_KEY = "not-a-key"
@@ -52,6 +54,7 @@ def command_problems(case: Case, document: Document) -> list[Problem]:
         *_unknown_placeholders(case.subject, document),
         *_agent(case.subject, document),
         *_prompt(case.subject, document),
+        *_mcp_config(case, case.subject, document),
         *_environment(case.subject, document),
         *_reports(case.subject, document),
     ]
@@ -94,6 +97,16 @@ def _prompt(subject: CommandSubject, document: Document) -> Iterator[Problem]:
                 f"allowed: with prompt {way} only"
             )
             yield document.problem((*_AT, "command"), "case.prompt", message)
+
+
+def _mcp_config(case: Case, subject: CommandSubject, document: Document) -> Iterator[Problem]:
+    if MCP_CONFIG not in _placeholders(subject):
+        return
+    for run in planned_runs(case):
+        if run.case.fixtures.mcp_servers is None:
+            of_arm = "" if run.arm is None else f" in the arm {run.arm}"
+            message = f"found {{{MCP_CONFIG}}} without fixtures.mcp_servers{of_arm}; allowed: both"
+            yield document.problem((*_AT, "command"), "case.placeholder", message)
 
 
 def _environment(subject: CommandSubject, document: Document) -> Iterator[Problem]:

@@ -14,7 +14,7 @@ from hardgate.cases.planned import PlannedRun, planned_runs
 from hardgate.cases.vocabulary import Vocabulary
 from hardgate.documents.problems import Problem
 from hardgate.documents.strict_yaml import Document, Keys
-from hardgate.documents.wording import choices, did_you_mean, quoted
+from hardgate.documents.wording import did_you_mean, quoted
 
 NOT_OBSERVABLE = "case.not_observable"
 NOT_CONTROLLABLE = "case.not_controllable"
@@ -34,6 +34,8 @@ MODEL_ERROR = "model.response.failed"
 REQUEST_REFUSED = "model.request.refused"
 TOOL_PROPOSED = "tool.call.proposed"
 TOOL_ANSWERED = "tool.call.answered"
+# What scripted MCP servers were asked; of these and the others nobody knows which came first.
+MCP_CALLED = "mcp.tool.called"
 SEEN_EVENTS = frozenset(
     {
         AGENT_STARTED,
@@ -122,7 +124,7 @@ def vocabulary(subject: CommandSubject) -> Vocabulary:
     """The names that may stand in a case about an agent; it knows its own tools and events."""
     return Vocabulary(
         terminal_statuses=frozenset({"COMPLETED", "FAILED"}),
-        event_types=None if EVENTS in subject.reports else SEEN_EVENTS,
+        event_types=None if EVENTS in subject.reports else SEEN_EVENTS | {MCP_CALLED},
         tools=None,
         reason_codes=None,
         principals=None,
@@ -206,20 +208,26 @@ def _values(run: PlannedRun, document: Document, subject: CommandSubject) -> Ite
 
 
 def _event_order(run: PlannedRun, document: Document) -> Iterator[Problem]:
-    """Seen and reported events are two lists: nobody can tell which of two came first."""
+    """Each source of events has its own list: nobody can tell which of two came first."""
     listed = [
         one.event if isinstance(one, EventFilter) else one for one in run.expected.event_order or ()
     ]
-    reported = [index for index, name in enumerate(listed) if name not in SEEN_EVENTS]
-    if reported and len(reported) < len(listed):
-        name = listed[reported[0]]
-        message = (
-            f"found {quoted(name)}, which the agent reports, beside events that are seen from "
-            f"outside, and their order is not known; allowed: only {choices(sorted(SEEN_EVENTS))}, "
-            f"or none of them{did_you_mean(name, SEEN_EVENTS)}"
-        )
-        keys = (*run.at, "event_order", reported[0])
-        yield document.problem(keys, NOT_OBSERVABLE, message)
+    for index, name in enumerate(listed):
+        if _source(name) != _source(listed[0]):
+            message = (
+                f"found {quoted(name)}, which {_source(name)}, behind {quoted(listed[0])}, which "
+                f"{_source(listed[0])}, and their order is not known; allowed: events of one source"
+                f"{did_you_mean(name, SEEN_EVENTS)}"
+            )
+            keys = (*run.at, "event_order", index)
+            yield document.problem(keys, NOT_OBSERVABLE, message)
+            return
+
+
+def _source(event: str) -> str:
+    if event in SEEN_EVENTS:
+        return "the provider sees"
+    return "an MCP server sees" if event == MCP_CALLED else "the agent reports"
 
 
 def _unseen(document: Document, keys: Keys, need: Need) -> Problem:

@@ -72,7 +72,9 @@ def run_case(
         write_workspace(run.files, folder)
         record = None
         try:
-            record = subject.run(run.planned.case, run.script, folder, run.tool_results)
+            record = subject.run(
+                run.planned.case, run.script, folder, run.tool_results, run.mcp_servers
+            )
         except SubjectError as error:
             findings.append(_finding(runnable, error.rule, run, str(error)))
         except Exception as error:

@@ -14,6 +14,9 @@ from hardgate.cases.vocabulary import Vocabulary
 from hardgate.fixtures.model_script import ModelScript
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hardgate.fixtures.mcp_server import McpServer
     from hardgate.fixtures.tool_results import ToolResults
 
 
@@ -43,11 +46,12 @@ class Subject(Protocol):
         script: ModelScript,
         workspace: str,
         tool_results: ToolResults | None = None,
+        mcp_servers: Sequence[McpServer] = (),
     ) -> Record:
         """Run `case` with the model that `script` plays, in the folder `workspace`.
 
         The folder holds the files that the case starts with. `tool_results` are what tools give
-        instead of running. Of a case with several messages, each is a run of the same conversation,
+        instead of running, `mcp_servers` what the agent reaches. Of a case with several messages, each is a run of the same conversation,
         and none is sent after a run that did not complete. Deterministic: the same case and the
         same fixtures give an equal record. Raises SubjectError.
         """

@@ -20,6 +20,7 @@ from hardgate.subjects.command.process import Ended
 from hardgate.subjects.command.report import ReportedEvent
 from hardgate.wire.checks import EXHAUSTED, Violation
 from hardgate.wire.conversation import Message, ToolResult
+from hardgate.wire.mcp.results import SeenCall
 from hardgate.wire.transcript import Exchange, Transcript
 
 
@@ -69,13 +70,22 @@ class Seen(NamedTuple):
         return {one.call.call_id: (one.call.name, one.wire_name) for one in self.calls}
 
 
-def seen(spec: CommandSubject, script: ModelScript, transcript: Transcript, ended: Ended) -> Seen:
-    """The log of an agent that has ended; what it reported itself stands at the end."""
+def seen(
+    spec: CommandSubject,
+    script: ModelScript,
+    transcript: Transcript,
+    ended: Ended,
+    mcp_calls: Iterable[SeenCall] = (),
+) -> Seen:
+    """The log of an agent that has ended. What MCP servers were asked stands behind its end, and
+    then what it reported itself."""
     log = _Log(script)
     log.add(outside.AGENT_STARTED, {"command": list(spec.command)})
     for exchange in transcript.exchanges:
         log.exchange(exchange)
     log.add(outside.AGENT_ENDED, _ending(ended))
+    for call in mcp_calls:
+        log.add(outside.MCP_CALLED, _asked(call))
     for one in ended.reports:
         if isinstance(one, ReportedEvent):
             log.add(one.event, one.payload)
@@ -90,6 +100,18 @@ def _ending(ended: Ended) -> dict[str, Any]:
         "left_behind": ended.left_behind,
         "stdout": ended.stdout.decode("utf-8", "replace"),
         "stderr": ended.stderr.decode("utf-8", "replace"),
+    }
+
+
+def _asked(call: SeenCall) -> dict[str, Any]:
+    """A call that an MCP server was asked for; what it answered is the script's and not kept."""
+    return {
+        "server_id": call.server_id,
+        "ordinal": call.ordinal,
+        "tool_name": call.tool,
+        "arguments": dict(call.arguments),
+        "answered": call.text is not None or call.error is not None,
+        "is_error": call.error is not None,
     }
 
 

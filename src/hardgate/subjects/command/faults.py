@@ -18,6 +18,7 @@ from hardgate.subjects.command.report import (
     ReportedLabel,
 )
 from hardgate.wire.checks import EXHAUSTED, Violation
+from hardgate.wire.mcp.results import Finding
 
 WALL_SECONDS = "agent.wall_seconds"
 OUTPUT_BYTES = "agent.output_bytes"
@@ -47,7 +48,6 @@ _REASONS = (
     (TURN_LIMIT, "turn_limit"),
     (UNCONTROLLED, "uncontrolled"),
     ("wire.", "protocol_violation"),
-    ("mcp.", "protocol_violation"),
 )
 _LATER_REASONS = (
     (LEFT_BEHIND, "processes_left_behind"),
@@ -55,16 +55,20 @@ _LATER_REASONS = (
     (UNKNOWN_CALL, "report_malformed"),
     (PROMISE, "report_promise"),
     (ANSWER_MISSING, "answer_missing"),
+    ("mcp.", "mcp_violation"),
 )
 _MOST_SHOWN = 5
 
 
-def faults(spec: CommandSubject, ended: Ended, answer: Answer, log: Seen) -> tuple[Fault, ...]:
-    """Everything that is wrong, one fault for each rule."""
+def faults(
+    spec: CommandSubject, ended: Ended, answer: Answer, log: Seen, mcp: Sequence[Finding] = ()
+) -> tuple[Fault, ...]:
+    """Everything that is wrong, one fault for each rule. `mcp` is what MCP servers found."""
     return (
         *_limits(spec, ended),
         *_requests(log),
         *_api(spec, log),
+        *_mcp(mcp),
         *_processes(ended),
         *_reports(spec, ended, log),
         *([Fault(ANSWER_MISSING, answer.problem)] if answer.problem else []),
@@ -74,14 +78,22 @@ def faults(spec: CommandSubject, ended: Ended, answer: Answer, log: Seen) -> tup
 def failure_reason(ended: Ended, found: Sequence[Fault]) -> str | None:
     """Why a run failed; None for one that is in order."""
     names = [fault.name for fault in found]
-    for rule, reason in _REASONS:
-        if any(name.startswith(rule) for name in names):
-            return reason
+    first = _first(names, _REASONS)
+    if first is not None:
+        return first
     if ended.signal is not None:
         return outside.SIGNAL
     if ended.exit_code != 0:
         return outside.EXIT_CODE
-    return next((reason for rule, reason in _LATER_REASONS if rule in names), None)
+    return _first(names, _LATER_REASONS)
+
+
+def _first(names: Sequence[str], reasons: Sequence[tuple[str, str]]) -> str | None:
+    """The first reason of which some fault has the beginning."""
+    for rule, reason in reasons:
+        if any(name.startswith(rule) for name in names):
+            return reason
+    return None
 
 
 def _limits(spec: CommandSubject, ended: Ended) -> Iterator[Fault]:
@@ -121,6 +133,15 @@ def _api(spec: CommandSubject, log: Seen) -> Iterator[Fault]:
         message = f"unexpected: {choices(names)}"
         around = tuple(one.event for one in others[:_MOST_SHOWN])
         yield Fault(API, message, spec.api, names, around)
+
+
+def _mcp(findings: Sequence[Finding]) -> Iterator[Fault]:
+    for rule in dict.fromkeys(one.rule for one in findings):
+        same = [one for one in findings if one.rule == rule]
+        more = f" (and {len(same) - 1} more)" if len(same) > 1 else ""
+        first = same[0]
+        message = f"{first.server_id}: {first.message}{more}"
+        yield Fault(rule, message, first.expected, first.received)
 
 
 def _processes(ended: Ended) -> Iterator[Fault]:

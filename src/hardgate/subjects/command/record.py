@@ -25,6 +25,7 @@ from hardgate.subjects.command.events import PlayedCall, Seen, seen
 from hardgate.subjects.command.process import Ended
 from hardgate.subjects.command.report import ReportedEffect, ReportedLabel
 from hardgate.wire.conversation import ToolResult
+from hardgate.wire.mcp.results import McpResults
 from hardgate.wire.transcript import Transcript
 
 COMPLETED, FAILED = "COMPLETED", "FAILED"
@@ -35,21 +36,22 @@ UNTRUSTED = frozenset({"knowledge", "external_untrusted"})
 
 
 class Left(NamedTuple):
-    """What is left of a run: the script it was given, what the provider saw, how the process ended,
-    and its workspace."""
+    """What is left of a run: the script it was given, what the provider and the MCP servers saw, how
+    the process ended, and its workspace."""
 
     script: ModelScript
     transcript: Transcript
     ended: Ended
     workspace: str
+    mcp: McpResults = McpResults(())
 
 
 def observed(spec: CommandSubject, left: Left) -> Record:
     """The record of an agent that has ended, cut at Hardgate's limits."""
     ended = left.ended
-    log = seen(spec, left.script, left.transcript, ended)
+    log = seen(spec, left.script, left.transcript, ended, left.mcp.calls)
     answer = find_answer(spec, left.script, log.turns, ended, left.workspace)
-    found = faults.faults(spec, ended, answer, log)
+    found = faults.faults(spec, ended, answer, log, left.mcp.findings)
     reason = faults.failure_reason(ended, found)
     effects = _effects(spec, ended)
     items = tuple(_items(ended, log)) if outside.LABELS in spec.reports else None
@@ -82,7 +84,7 @@ def _limits_hit(left: Left, log: Seen, text: str | None) -> tuple[str, ...]:
         ("final_text", len(text or ""), TEXT_LIMIT_CHARACTERS),
     )
     own = [name for name, size, limit in sizes if size > limit]
-    return (*left.ended.limits_hit, *left.transcript.limits_hit, *own)
+    return (*left.ended.limits_hit, *left.transcript.limits_hit, *left.mcp.limits_hit, *own)
 
 
 def _effects(spec: CommandSubject, ended: Ended) -> frozenset[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
@@ -20,10 +20,13 @@ from hardgate.subjects.command.process import Ended, Launch, NotStarted, run
 from hardgate.subjects.command.record import Left, observed
 from hardgate.subjects.port import SubjectError
 from hardgate.wire.limits import Limits
+from hardgate.wire.mcp.results import McpResults
 from hardgate.wire.provider import ScriptedProvider
 
 if TYPE_CHECKING:
+    from hardgate.fixtures.mcp_server import McpServer
     from hardgate.fixtures.tool_results import ToolResults
+    from hardgate.wire.mcp.setup import McpSetup
 
 NAME = "command"
 VERSION = "1"
@@ -61,6 +64,7 @@ class ForeignAgent:
         script: ModelScript,
         workspace: str,
         tool_results: ToolResults | None = None,
+        mcp_servers: Sequence[McpServer] = (),
     ) -> Record:
         """See the port. What tools give cannot be replaced in another process."""
         spec = case.subject or DEFAULT
@@ -75,9 +79,12 @@ class ForeignAgent:
                 requests=2 * most, wall_seconds=spec.limits.wall_seconds + _SPARE_SECONDS
             )
             provider = stack.enter_context(ScriptedProvider(script, limits))
-            launch = self._launch(spec, prompt, workspace, private, provider)
+            mcp = stack.enter_context(_mcp(mcp_servers, private)) if mcp_servers else None
+            launch = self._launch(spec, prompt, workspace, private, provider, mcp)
             ended = _run(launch, provider, most)
-        return observed(spec, Left(script, provider.transcript, ended, workspace))
+            asked = McpResults(()) if mcp is None else mcp.results()
+            left = Left(script, provider.transcript, ended, workspace, asked)
+        return observed(spec, left)
 
     def _launch(
         self,
@@ -86,6 +93,7 @@ class ForeignAgent:
         workspace: str,
         private: str,
         provider: ScriptedProvider,
+        mcp: McpSetup | None,
     ) -> Launch:
         """How the agent is started. Its home and its temporary files are not in the workspace."""
         folders = {name: os.path.join(private, name) for name in ("home", "tmp")}
@@ -97,6 +105,8 @@ class ForeignAgent:
             values[PROMPT_FILE] = os.path.join(private, "prompt.txt")
             with open(values[PROMPT_FILE], "w", encoding="utf-8", newline="") as file:
                 file.write(prompt)
+        if mcp is not None:
+            values |= mcp.placeholders
         if any(AGENT in PLACEHOLDER.findall(word) for word in spec.command):
             values[AGENT] = self._agent(spec.agent or "")
         return Launch(
@@ -109,6 +119,7 @@ class ForeignAgent:
                 "HOME": folders["home"],
                 "TMPDIR": folders["tmp"],
                 **provider.environment(),
+                **(mcp.environment if mcp is not None else {}),
             },
             stdin=prompt.encode() if spec.prompt == "stdin" else b"",
             wall_seconds=spec.limits.wall_seconds,
@@ -140,6 +151,14 @@ def _prompt(case: Case) -> str:
     if case.input is None or case.input.text is None:
         raise SubjectError("the case has no message in input.text")
     return case.input.text
+
+
+def _mcp(servers: Sequence[McpServer], private: str) -> McpSetup:
+    from hardgate.wire.mcp.setup import prepare  # few cases have servers
+
+    folder = os.path.join(private, "mcp")
+    os.mkdir(folder)
+    return prepare(servers, folder)
 
 
 def _filled(word: str, values: Mapping[str, str]) -> str:

@@ -163,7 +163,7 @@ class FakeSubject:
             }
         )
 
-    def run(self, case, script, workspace, tool_results=None):
+    def run(self, case, script, workspace, tool_results=None, mcp_servers=()):
         self.ran.append((case.name, str(Path.cwd()), workspace))
         result = self.results.pop(0) if len(self.results) > 1 else self.results[0]
         if isinstance(result, BaseException):

@@ -62,7 +62,7 @@ class FakeSubject:
         nothing_said = [None] * 5
         return Vocabulary(frozenset({"COMPLETED", "FAILED"}), *nothing_said)
 
-    def run(self, case, script, workspace, tool_results=None):
+    def run(self, case, script, workspace, tool_results=None, mcp_servers=()):
         self.seen = (case.name, script.turns[0].text, workspace)
         for name in self.files:
             with open(f"{workspace}/{name}", "w") as file:

@@ -31,7 +31,7 @@ class Subject:
     def vocabulary(self):
         return Vocabulary(frozenset({"COMPLETED", "FAILED"}), *[None] * 5)
 
-    def run(self, case, script, workspace, tool_results=None):
+    def run(self, case, script, workspace, tool_results=None, mcp_servers=()):
         with open(f"{workspace}/log.txt", "a") as file:
             file.write("ran")
         return Record(

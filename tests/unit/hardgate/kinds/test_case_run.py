@@ -55,7 +55,7 @@ class Subject:
         abilities = frozenset({"tool_results", "turns"})
         return Vocabulary(frozenset({"COMPLETED"}), *[None] * 5, abilities=abilities)
 
-    def run(self, case, script, workspace, tool_results=None):
+    def run(self, case, script, workspace, tool_results=None, mcp_servers=()):
         self.seen.append((case, script, workspace, tool_results))
         self.does(workspace)
         result = self.results.pop(0)
