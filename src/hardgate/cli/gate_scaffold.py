@@ -7,7 +7,9 @@ import textwrap
 from typing import NamedTuple
 
 from hardgate.cli.exits import RefusedError
+from hardgate.cli.ready_checks import BEGINNINGS
 from hardgate.documents.tree import Tree
+from hardgate.registry.check_options import PREFIX
 from hardgate.registry.models import Kind
 from hardgate.registry.resolve import Modules
 
@@ -64,6 +66,7 @@ class GateScaffold(NamedTuple):
     corpus: str | None
     minimum_members: int | None
     sources: tuple[str, ...]
+    ready: str | None = None
 
     @property
     def id(self) -> str:
@@ -77,6 +80,8 @@ class GateScaffold(NamedTuple):
     def check(self) -> str:
         if self.case is not None:
             return f"case:{self.case}"
+        if self.ready is not None:
+            return f"{PREFIX}{self.ready}"
         return f"gates/checks/{self.area}.py::{self.slug}"
 
     @property
@@ -90,12 +95,15 @@ class GateScaffold(NamedTuple):
         lines += [f"  spec: {self.spec}#hard-gates", "  statement: >-"]
         lines += _wrapped(self.statement, "    ")
         lines += [f"  check: {self.check}"]
+        if self.ready is not None:
+            lines += ["  options:", *(f"    {line}" for line in BEGINNINGS[self.ready].options)]
         for key in ("trials", "corpus", "minimum_members"):
             value = getattr(self, key)
             lines += [] if value is None else [f"  {key}: {value}"]
         if self.sources:
             lines += ["  sources:", *(f"    - {json.dumps(label)}" for label in self.sources)]
-        lines += ["  counterexamples:", f"    - name: {self.defect}", f"      reason: {self.slug}"]
+        reason = self.slug if self.ready is None else BEGINNINGS[self.ready].reason
+        lines += ["  counterexamples:", f"    - name: {self.defect}", f"      reason: {reason}"]
         return "\n".join(lines) + "\n"
 
 
@@ -118,7 +126,7 @@ def scaffold_files(scaffold: GateScaffold, tree: Tree) -> dict[str, str]:
             tree, scaffold.registry_path, NEW_AREA.format(**head), "\n" + scaffold.entry()
         )
     }
-    if scaffold.kind in GIVEN:
+    if scaffold.kind in GIVEN and scaffold.ready is None:
         given, todo = GIVEN[scaffold.kind]
         path = f"gates/checks/{area}.py"
         message = _literal(f"{path}::{scaffold.slug} is not written: {todo}")

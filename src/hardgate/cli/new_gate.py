@@ -17,18 +17,21 @@ from hardgate.documents.problems import DefinitionError
 from hardgate.documents.strict_yaml import load
 from hardgate.documents.tree import OverlayTree, Tree
 from hardgate.documents.wording import quoted
+from hardgate.registry.check_options import OPTIONS_OF, PREFIX, ready_check
 from hardgate.registry.grammar import GATE_ID_PATTERN
 from hardgate.registry.loader import Registry, load_registry, read_registry
 from hardgate.registry.models import LARGEST_COUNT, LARGEST_MILESTONE, Kind
 from hardgate.registry.specs import spec_paths
 
 DESCRIPTION = """\
-Appends an entry to gates/AREA.yaml, a check to gates/checks/AREA.py (none for the kind case) and a
-counterexample to gates/defects/AREA.py, and prints the item for the spec. Both functions raise
-NotImplementedError, so the gate's targets fail until they are written; without --statement the
-entry itself is refused until it has one."""
+Appends an entry to gates/AREA.yaml, a check to gates/checks/AREA.py (none for the kind case and
+for a ready check) and a counterexample to gates/defects/AREA.py, and prints the item for the spec.
+Both functions raise NotImplementedError, and the options of a ready check name modules that are not
+there, so the gate's targets fail until all is written; without --statement the entry itself is
+refused until it has one."""
 
 PLACEHOLDER = "<say in one sentence what has to hold, as one can check it>"
+PAGE = "docs/reference/structural-checks.md of Hardgate"
 DEFAULT_TRIALS, DEFAULT_MEMBERS = 200, 10
 # The options that belong to one kind.
 OF_KIND = {
@@ -36,6 +39,7 @@ OF_KIND = {
     "corpus": Kind.CORPUS,
     "minimum_members": Kind.CORPUS,
     "source": Kind.STRUCTURAL,
+    "check": Kind.STRUCTURAL,
     "case": Kind.CASE,
 }
 
@@ -63,7 +67,8 @@ def _options(arguments: Sequence[str], context: Context) -> argparse.Namespace:
     parser = CommandParser(
         context.name,
         "AREA.SLUG --kind K --milestone N [--statement TEXT] [--spec FILE]\n"
-        "       [--case NAME | --trials N | --corpus DIR --minimum-members N | --source LABEL...]\n"
+        "       [--case NAME | --trials N | --corpus DIR --minimum-members N |\n"
+        "        --source LABEL... [--check hardgate:NAME]]\n"
         "       [--workspace DIR] [--json]",
         DESCRIPTION,
         "tool.no_shadowing --kind property --milestone 1",
@@ -89,6 +94,9 @@ def _options(arguments: Sequence[str], context: Context) -> argparse.Namespace:
         metavar="LABEL",
         help="structural, required: a Bazel label of files that the check reads; repeat",
     )
+    ready = [f"{PREFIX}{name}" for name in OPTIONS_OF]
+    check_help = f"structural: a ready check instead of code: {', '.join(ready)}"
+    add("--check", type=one_of(ready), metavar="hardgate:NAME", help=check_help)
     options = parser.parse(arguments)
     for name, kind in OF_KIND.items():
         if getattr(options, name) is not None and options.kind != kind:
@@ -116,6 +124,7 @@ def _scaffold(options: argparse.Namespace, tree: Tree, registry: Registry) -> Ga
             (options.minimum_members or DEFAULT_MEMBERS) if kind is Kind.CORPUS else None
         ),
         sources=tuple(options.source or ()),
+        ready=ready_check(options.check),
     )
 
 
@@ -190,6 +199,8 @@ def _say_what_next(
         return
     lines = [f"wrote {path}" for path in files]
     lines += [f"add to {scaffold.spec}, as the next item of `## Hard gates`:", "", item, ""]
+    if scaffold.ready is not None:
+        lines += [f"fill in the options in {scaffold.registry_path}: see {PAGE}"]
     lines += ["write what the functions say that they are missing, then"]
     lines += [f"  {command}" for command in commands]
     context.console.result("\n".join(lines))

@@ -5,6 +5,9 @@ import json
 import pytest
 
 from hardgate.documents.tree import DirectoryTree
+from hardgate.kinds.context import StructuralContext
+from hardgate.kinds.entry import GateEntry, load_check
+from hardgate.registry.check_options import OPTIONS_OF
 from hardgate.registry.loader import load_registry
 from tests.unit.hardgate.cli.samples import FakeSubject, answer, edit, files_of, write
 
@@ -72,6 +75,32 @@ def test_the_entry_of_each_kind_is_one_that_the_loader_accepts(
     assert (str(gate.kind), gate.milestone) == (kind, milestone)
     assert gate.statement.strip() == SAYS[1]
     assert [(one.name, one.reason) for one in gate.counterexamples] == [("fresh_broken", "fresh")]
+
+
+@pytest.mark.parametrize("name", sorted(OPTIONS_OF))
+def test_a_ready_check_needs_options_and_no_code(name, workspace, hardgate, capsys):
+    before = files_of(workspace)
+    words = f"tool.fresh --kind structural --milestone 1 --check hardgate:{name} --source //:all"
+    assert new(hardgate, words, *SAYS) == 0
+    assert "fill in the options in gates/tool.yaml" in capsys.readouterr().out
+    after = files_of(workspace)
+    changed = {path for path in after if after[path] != before.get(path)}
+    assert changed == {"gates/tool.yaml", "gates/defects/tool.py"}
+    gate = load_registry(DirectoryTree(workspace)).by_id["gate.tool.fresh"]
+    assert gate.check == f"hardgate:{name}"
+    write(workspace, "src/app.py", "x = 1")
+    place = GateEntry(gate.id, gate.area, gate.slug, "structural", 1, "gates/tool.yaml", 1,
+                      check=gate.check, options=gate.options)  # fmt: skip
+    made = load_check(place)(StructuralContext(DirectoryTree(workspace), place))
+    said = {one.rule for one in made.findings}
+    unfilled = {"unknown_module", "callable_missing", "unused_exception"}
+    assert said & unfilled or name == "committed_secrets"
+
+
+def test_a_ready_check_that_there_is_not(hardgate, capsys):
+    words = "tool.fresh --kind structural --milestone 1 --source //:all --check hardgate:layers"
+    assert new(hardgate, words, *SAYS) == 2
+    assert "hardgate:import_layers" in capsys.readouterr().err
 
 
 def test_with_its_item_in_the_spec_only_the_code_is_missing(workspace, hardgate, capsys):
