@@ -64,6 +64,8 @@ NAMED = re.compile(rf"`((?:\./)?(?:{TOP})/[\w./-]*[\w/]|[\w-]+\.(?:bazel|bzl|md)
 # What a page names on purpose although it is not there, with the reason.
 ABSENT = {
     "evals/quarantine.yaml": "there is one only while a test is in it",
+    "tools/call": "a method of MCP",
+    "tools/list": "a method of MCP",
 }
 
 

@@ -5,7 +5,6 @@ import threading
 from typing import Any, NamedTuple
 
 from hardgate.documents.wording import quoted, shown
-from hardgate.wire.checks import Violation
 from hardgate.wire.exchange import Served
 from hardgate.wire.http1 import BadRequest, Request
 from hardgate.wire.json_body import as_json
@@ -17,6 +16,7 @@ from hardgate.wire.mcp.player import (
     ENVELOPE_VERSIONS,
     VERSION_KEY,
     Player,
+    Refused,
     Session,
     Taken,
     is_enveloped,
@@ -45,13 +45,11 @@ _CLOSED = Reply(503)
 _OVER_LIMIT = Reply(429)
 
 
-class _Refused(NamedTuple):
-    """Why a request is refused before its message counts; no `rule` where that is no mistake."""
+class _Unfit(NamedTuple):
+    """A request that is refused before its message counts, with a status of HTTP."""
 
     status: int
-    message: str
-    rule: str | None = None
-    code: int = rules.INVALID_REQUEST
+    refused: Refused
     headers: tuple[tuple[str, str], ...] = ()
 
 
@@ -76,30 +74,31 @@ class McpHttpService:
         if request.method == "GET" and request.path == PATH:
             # It asks for a stream of what the server says by itself, and this one says nothing.
             return Served(Reply(405, _ALLOW), None)
-        refused = _unfit(request)
-        if refused is not None:
-            return self._refuse(refused, len(request.body))
+        unfit = _unfit(request)
+        if unfit is not None:
+            return self._refuse(unfit, len(request.body))
         if request.method == "DELETE":
             return self._end_session(request)
         try:
             message = read_message(request.body, self._limits)
         except BadMessage as problem:
-            return self._unreadable(problem, request)
+            refused = Refused(problem.code, str(problem), problem.rule, id=problem.id)
+            return self._refuse(_Unfit(400, refused), len(request.body))
         enveloped = is_enveloped(message) or request.headers.get(_VERSION) in ENVELOPE_VERSIONS
+        session: Session | _Unfit
         if enveloped:
-            refused = _header_mismatch(request, message)
-            session: Session | _Refused = refused or _stateless()
+            session = _header_mismatch(request, message) or _stateless()
         else:
             session = self._session(request, message)
-        if isinstance(session, _Refused):
+        if isinstance(session, _Unfit):
             return self._refuse(session, len(request.body), message)
         return self._take(session, message, request, enveloped=enveloped)
 
     def refuse(self, error: BadRequest) -> Served:
         """Record something that is no request, and say what to reply."""
         rule = rules.HTTP_MALFORMED if error.limit is None else rules.LIMIT
-        refused = _Refused(error.status, str(error), rule)
-        return self._refuse(refused, 0, limit=error.limit)
+        refused = Refused(rules.INVALID_REQUEST, str(error), rule, error.limit)
+        return self._refuse(_Unfit(error.status, refused), 0)
 
     def finished(self, number: int, delivered: bool) -> None:
         """Nothing follows: each message was written down before."""
@@ -164,74 +163,61 @@ class McpHttpService:
             return Reply(200, (kind, ("cache-control", "no-store"), *headers), (event,), True)
         return _json(status, taken.answer, headers)
 
-    def _session(self, request: Request, message: Incoming) -> Session | _Refused:
+    def _session(self, request: Request, message: Incoming) -> Session | _Unfit:
         """The session of a message, a new one for the first."""
         name = request.headers.get(_SESSION)
         if name is None:
             if message.method == "initialize":
                 return Session()
             text = f"the header {_SESSION} is missing"
-            return _Refused(400, text, rules.SESSION_MISSING)
+            return _unfit_for(400, text, rules.SESSION_MISSING)
         session = self._named(name)
-        if isinstance(session, _Refused):
+        if isinstance(session, _Unfit):
             return session
         version = request.headers.get(_VERSION, session.version)
         if version != session.version:
             text = f"{_VERSION}: received {quoted(version)}, agreed was {session.version}"
-            return _Refused(400, text, rules.HEADER_WRONG)
+            return _unfit_for(400, text, rules.HEADER_WRONG)
         return session
 
-    def _named(self, name: str) -> Session | _Refused:
+    def _named(self, name: str) -> Session | _Unfit:
         with self._lock:
             if name in self._sessions:
                 return self._sessions[name]
             begun = [f"session-{number + 1}" for number in range(self._begun)]
         if name in begun:
-            return _Refused(404, "the session has ended")
+            return _unfit_for(404, "the session has ended")
         text = f"{_SESSION}: {quoted(name)} is no session of this server"
-        return _Refused(404, text, rules.SESSION_UNKNOWN)
+        return _unfit_for(404, text, rules.SESSION_UNKNOWN)
 
     def _end_session(self, request: Request) -> Served:
         """What DELETE asks for; it is no message and is not recorded unless it is wrong."""
         name = request.headers.get(_SESSION)
         if name is None:
             text = f"the header {_SESSION} is missing"
-            return self._refuse(_Refused(400, text, rules.SESSION_MISSING), 0)
+            return self._refuse(_unfit_for(400, text, rules.SESSION_MISSING), 0)
         session = self._named(name)
-        if isinstance(session, _Refused):
+        if isinstance(session, _Unfit):
             return self._refuse(session, 0)
         with self._lock:
             self._sessions.pop(name, None)
         return Served(Reply(204), None)
 
-    def _unreadable(self, problem: BadMessage, request: Request) -> Served:
-        session = _stateless()
-        taken = self._player.unreadable(session, problem, len(request.body))
+    def _refuse(self, unfit: _Unfit, size_bytes: int, message: Incoming | None = None) -> Served:
+        taken = self._player.refuse(_stateless(), unfit.refused, size_bytes, message)
         if taken is None or taken.answer is None:
             return Served(_OVER_LIMIT, None)
-        return Served(_json(400, taken.answer), None)
+        return Served(_json(unfit.status, taken.answer, unfit.headers), None)
 
-    def _refuse(
-        self,
-        refused: _Refused,
-        size_bytes: int,
-        message: Incoming | None = None,
-        limit: str | None = None,
-    ) -> Served:
-        violations = () if refused.rule is None else (Violation(refused.rule, refused.message),)
-        taken = self._player.refuse(
-            _stateless(),
-            refused.code,
-            violations,
-            size_bytes,
-            message,
-            message.id if message else None,
-            limit,
-            refused.message,
-        )
-        if taken is None or taken.answer is None:
-            return Served(_OVER_LIMIT, None)
-        return Served(_json(refused.status, taken.answer, refused.headers), None)
+
+def _unfit_for(
+    status: int,
+    message: str,
+    rule: str | None = None,
+    code: int = rules.INVALID_REQUEST,
+    headers: tuple[tuple[str, str], ...] = (),
+) -> _Unfit:
+    return _Unfit(status, Refused(code, message, rule), headers)
 
 
 def _stateless() -> Session:
@@ -243,34 +229,34 @@ def _json(status: int, answer: dict[str, Any], headers: tuple[tuple[str, str], .
     return Reply(status, (kind, *headers), (as_json(answer).encode(),))
 
 
-def _unfit(request: Request) -> _Refused | None:
+def _unfit(request: Request) -> _Unfit | None:
     """Why a request cannot carry a message of the protocol."""
     if request.path != PATH:
         text = f"there is no {quoted(request.path)}; allowed: {PATH}"
-        return _Refused(404, text, rules.PATH_UNKNOWN)
+        return _unfit_for(404, text, rules.PATH_UNKNOWN)
     if request.method == "DELETE":
         return None
     if request.method != "POST":
         text = "allowed here: POST or DELETE"
-        return _Refused(405, text, rules.METHOD_WRONG, headers=_ALLOW)
+        return _unfit_for(405, text, rules.METHOD_WRONG, headers=_ALLOW)
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != _JSON:
         text = f"content-type: received {shown(kind)}, expected {_JSON}"
-        return _Refused(415, text, rules.HEADER_WRONG)
+        return _unfit_for(415, text, rules.HEADER_WRONG)
     accepted = request.headers.get("accept", "").lower()
     if "*/*" not in accepted and not (_JSON in accepted and _EVENTS in accepted):
         text = f"accept: received {quoted(accepted)}, expected {_JSON}, {_EVENTS}"
-        return _Refused(406, text, rules.HEADER_WRONG)
+        return _unfit_for(406, text, rules.HEADER_WRONG)
     return None
 
 
-def _header_mismatch(request: Request, message: Incoming) -> _Refused | None:
+def _header_mismatch(request: Request, message: Incoming) -> _Unfit | None:
     """Where the headers of a request that stands for itself say another thing than its body."""
     if message.kind != messages.REQUEST:
         return None
     if not is_enveloped(message):
         text = "_meta: expected the version and the capabilities of the client"
-        return _Refused(400, text, rules.PARAMS_MALFORMED, rules.INVALID_PARAMS)
+        return _unfit_for(400, text, rules.PARAMS_MALFORMED, rules.INVALID_PARAMS)
     wanted: list[tuple[str, Any]] = [
         (_VERSION, message.params["_meta"].get(VERSION_KEY)),
         ("mcp-method", message.method),
@@ -281,7 +267,7 @@ def _header_mismatch(request: Request, message: Incoming) -> _Refused | None:
         found = _decoded(request.headers.get(header))
         if found != value and value is not None:
             text = f"{header}: received {shown(found)}, the message says {shown(value)}"
-            return _Refused(400, text, rules.HEADER_WRONG, rules.HEADER_MISMATCH)
+            return _unfit_for(400, text, rules.HEADER_WRONG, rules.HEADER_MISMATCH)
     return None
 
 

@@ -17,7 +17,7 @@ from hardgate.wire.mcp import entries, messages, rules
 from hardgate.wire.mcp.content import wire_content
 from hardgate.wire.mcp.entries import Entry, ToolCall
 from hardgate.wire.mcp.ledger import Ledger
-from hardgate.wire.mcp.messages import BadMessage, Incoming
+from hardgate.wire.mcp.messages import Incoming
 
 HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 ENVELOPE_VERSIONS = ("2026-07-28",)
@@ -46,6 +46,19 @@ class Session:
         self.version = ""
         self.initialized = False
         self.ids: set[messages.MessageId] = set()
+
+
+class Refused(NamedTuple):
+    """Why something is refused; `rule` is None where that is no violation.
+
+    `limit` is the name of the limit that was reached, `id` that of a request that is no message.
+    """
+
+    code: int
+    message: str
+    rule: str | None = None
+    limit: str | None = None
+    id: messages.MessageId | None = None
 
 
 class Taken(NamedTuple):
@@ -97,78 +110,58 @@ class Player:
     def take(self, session: Session, message: Incoming, size_bytes: int) -> Taken | None:
         """Judge a message and say what to answer; None once a limit is reached."""
         with self._ledger.held():
-            entry = self._entry(session, message.kind, size_bytes, message.method, message.id)
-            if (limited := self._limited(entry, message.id)) is not None:
-                return limited[0]
+            entry = self._entry(session, size_bytes, message)
+            if (limit := self._limit(size_bytes)) is not None:
+                return self._over(limit, entry)
             try:
                 taken = self._judged(session, message, entry)
             except Exception as problem:
                 # Whatever an agent sends, the server goes on and the case fails with a name.
                 traceback.print_exc(file=sys.stderr)
-                broken = Violation(rules.INTERNAL, type(problem).__name__)
-                taken = _refused(entry, message.id, rules.INTERNAL_ERROR, (broken,))
-            self._ledger.add(taken.entry)
-            return taken
+                refused = Refused(rules.INTERNAL_ERROR, type(problem).__name__, rules.INTERNAL)
+                taken = _refused(entry, refused)
+            return self._kept(taken)
 
     def refuse(
-        self,
-        session: Session,
-        code: int,
-        violations: tuple[Violation, ...],
-        size_bytes: int,
-        message: Incoming | None = None,
-        id_: messages.MessageId | None = None,
-        limit: str | None = None,
-        text: str = "",
+        self, session: Session, refused: Refused, size_bytes: int, message: Incoming | None = None
     ) -> Taken | None:
-        """Record something that is refused before its content counts; None as in `take`.
+        """Record what is refused before its content counts; None as in `take`.
 
-        Without violations, `text` is what the agent is told.
+        `message` is what was received, None where that is no message.
         """
         with self._ledger.held():
-            kind = message.kind if message else entries.OTHER
-            method = message.method if message else ""
-            entry = self._entry(session, kind, size_bytes, method, id_)
-            if (limited := self._limited(entry, id_)) is not None:
-                return limited[0]
-            taken = _refused(entry._replace(limit=limit), id_, code, violations, text=text)
-            self._ledger.add(taken.entry)
-            return taken
+            entry = self._entry(session, size_bytes, message)
+            if (limit := self._limit(size_bytes)) is not None:
+                return self._over(limit, entry)
+            return self._kept(_refused(entry, refused))
 
-    def unreadable(self, session: Session, problem: BadMessage, size_bytes: int) -> Taken | None:
-        """Record bytes that are no message; None as in `take`."""
-        violation = Violation(problem.rule, str(problem))
-        return self.refuse(session, problem.code, (violation,), size_bytes, id_=problem.id)
-
-    def _entry(
-        self,
-        session: Session,
-        kind: str,
-        size_bytes: int,
-        method: str,
-        id_: messages.MessageId | None,
-    ) -> Entry:
+    def _entry(self, session: Session, size_bytes: int, message: Incoming | None) -> Entry:
+        """An entry of which only the outcome is missing."""
         counts = self._ledger.counts
         if session.keeps_ids and not session.number:
             session.number = counts.connections + 1
-        number, connection = counts.messages + 1, session.number
-        return Entry(number, connection, kind, entries.ACCEPTED, size_bytes, method, id_)
+        kind, method, id_, _ = message or (entries.OTHER, "", None, None)
+        number = counts.messages + 1
+        return Entry(number, session.number, kind, entries.ACCEPTED, size_bytes, method, id_)
 
-    def _limited(self, entry: Entry, id_: messages.MessageId | None) -> tuple[Taken | None] | None:
-        """The refusal of what goes over a limit, and nothing the second time."""
+    def _limit(self, size_bytes: int) -> str | None:
+        """The limit that one more message goes over."""
         counts = self._ledger.counts
         if counts.messages >= self._limits.requests:
-            limit = "requests"
-        elif counts.message_bytes + entry.size_bytes > self._limits.all_bodies_bytes:
-            limit = "all_bodies_bytes"
-        else:
+            return "requests"
+        if counts.message_bytes + size_bytes > self._limits.all_bodies_bytes:
+            return "all_bodies_bytes"
+        return None
+
+    def _over(self, limit: str, entry: Entry) -> Taken | None:
+        """The refusal of what goes over a limit, and nothing the second time."""
+        if limit in self._ledger.counts.limits:
             return None
-        if limit in counts.limits:
-            return (None,)
-        violation = Violation(rules.LIMIT, f"the limit {limit} is reached")
-        taken = _refused(entry._replace(limit=limit), id_, rules.INTERNAL_ERROR, (violation,))
+        return self._kept(_refused(entry, over_limit(limit)))
+
+    def _kept(self, taken: Taken) -> Taken:
         self._ledger.add(taken.entry)
-        return (taken,)
+        return taken
 
     def _judged(self, session: Session, message: Incoming, entry: Entry) -> Taken:
         if message.kind == messages.RESPONSE:
@@ -180,9 +173,14 @@ class Player:
         try:
             value, call = self._value(session, message)
         except _Refusal as refusal:
-            entry = entry._replace(connect=self._connect(message, refusal), call=refusal.call)
-            text, data = str(refusal), refusal.data
-            return _refused(entry, message.id, refusal.code, refusal.violations, data, text)
+            entry = entry._replace(
+                outcome=entries.REFUSED,
+                code=refusal.code,
+                call=refusal.call,
+                violations=refusal.violations,
+            )
+            answer = messages.error(message.id, refusal.code, str(refusal), refusal.data)
+            return Taken(entry, answer)
         except _Ended as ended:
             action = self._server.script[ended.index]
             outcome = (
@@ -198,17 +196,15 @@ class Player:
                 ),
                 None,
             )
-        entry = entry._replace(
-            outcome=entries.ANSWERED, call=call, connect=self._connect(message, None)
-        )
+        entry = entry._replace(outcome=entries.ANSWERED, call=call, connect=self._connect(message))
         return Taken(entry, messages.result(message.id, value))
 
-    def _connect(self, message: Incoming, refusal: _Refusal | None) -> int | None:
+    def _connect(self, message: Incoming) -> int | None:
         """The ordinal of a message that opens a connection."""
         opens = message.method == "initialize" or (
             message.method == "server/discover" and is_enveloped(message)
         )
-        return self._ledger.counts.connects + 1 if opens and refusal is None else None
+        return self._ledger.counts.connects + 1 if opens else None
 
     def _notified(self, session: Session, message: Incoming, entry: Entry) -> Entry:
         violations: tuple[Violation, ...] = ()
@@ -378,17 +374,19 @@ class Player:
             raise _Ended(index, call)
 
 
-def _refused(
-    entry: Entry,
-    id_: messages.MessageId | None,
-    code: int,
-    violations: tuple[Violation, ...],
-    data: Any = None,
-    text: str = "",
-) -> Taken:
-    text = text or "; ".join(violation.message for violation in violations)
-    entry = entry._replace(outcome=entries.REFUSED, code=code, violations=violations)
-    return Taken(entry, messages.error(id_, code, text, data))
+def over_limit(limit: str) -> Refused:
+    """The refusal of what goes over a limit."""
+    return Refused(rules.INVALID_REQUEST, f"the limit {limit} is reached", rules.LIMIT, limit)
+
+
+def _refused(entry: Entry, refused: Refused) -> Taken:
+    code, text, rule, limit, id_ = refused
+    id_ = entry.id if id_ is None else id_
+    violations = () if rule is None else (Violation(rule, text),)
+    entry = entry._replace(
+        outcome=entries.REFUSED, code=code, limit=limit, id=id_, violations=violations
+    )
+    return Taken(entry, messages.error(id_, code, text))
 
 
 def is_enveloped(message: Incoming) -> bool:

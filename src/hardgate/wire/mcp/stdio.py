@@ -16,14 +16,13 @@ from typing import Any
 from pydantic import ValidationError
 
 from hardgate.fixtures.mcp_server import McpServer
-from hardgate.wire.checks import Violation
 from hardgate.wire.json_body import as_json
 from hardgate.wire.limits import Limits
-from hardgate.wire.mcp import entries, rules
+from hardgate.wire.mcp import entries
 from hardgate.wire.mcp.ledger import FileLedger
 from hardgate.wire.mcp.limits import LIMITS
 from hardgate.wire.mcp.messages import BadMessage, read_message
-from hardgate.wire.mcp.player import Player, Session, Taken
+from hardgate.wire.mcp.player import Player, Refused, Session, Taken, over_limit
 
 _STDIN, _STDOUT = 0, 1
 _READ_BYTES = 65_536
@@ -66,6 +65,9 @@ class StdioServer:
             return LIMIT_REACHED
         except BrokenPipeError:
             return DONE  # the agent reads no more
+        except OSError as error:
+            print(f"the transcript: {error.strerror}", file=sys.stderr)
+            return UNUSABLE
         return DONE
 
     def _lines(self) -> Iterator[bytes]:
@@ -91,10 +93,7 @@ class StdioServer:
 
     def _ended(self, limit: str, size_bytes: int) -> _Ended:
         """Record a limit behind which nothing more is read."""
-        violation = Violation(rules.LIMIT, f"the limit {limit} is reached")
-        taken = self._player.refuse(
-            self._session, rules.INVALID_REQUEST, (violation,), size_bytes, limit=limit
-        )
+        taken = self._player.refuse(self._session, over_limit(limit), size_bytes)
         if taken is not None and taken.answer is not None:
             self._send(taken.answer)
         return _Ended()
@@ -105,7 +104,8 @@ class StdioServer:
         try:
             message = read_message(line, self._limits)
         except BadMessage as problem:
-            taken = self._player.unreadable(self._session, problem, len(line))
+            refused = Refused(problem.code, str(problem), problem.rule, id=problem.id)
+            taken = self._player.refuse(self._session, refused, len(line))
         else:
             taken = self._player.take(self._session, message, len(line))
         if taken is None or taken.entry.outcome == entries.DISCONNECTED:

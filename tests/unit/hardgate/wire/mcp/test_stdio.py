@@ -136,3 +136,16 @@ def test_a_transcript_that_cannot_be_written(tmp_path, capsys):
     fixture.write_text('{"server_id": "a", "transport": "stdio", "tools": []}')
     assert stdio.main([str(fixture), "--transcript", str(tmp_path / "none/t")]) == UNUSABLE
     assert capsys.readouterr().err.endswith("none/t: No such file or directory\n")
+
+
+def test_a_transcript_that_cannot_be_written_any_more(capsys):
+    agent = Agent(STDIO)
+
+    def full(entry):
+        raise OSError(28, "No space left on device")
+
+    agent.ledger.add = full
+    pipe = Pipe(agent, [BEGIN])
+    assert pipe.server.run() == UNUSABLE
+    assert pipe.answers == []
+    assert capsys.readouterr().err == "the transcript: No space left on device\n"
