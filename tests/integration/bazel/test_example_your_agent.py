@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -82,19 +83,28 @@ def test_a_broken_agent_is_rejected_for_what_is_wrong_with_it(
 
 
 def test_nothing_of_this_repositorys_own_gates_is_in_it(bazel: NestedBazel, first: Done) -> None:
-    """Neither a target, nor a file, nor one of the repositories that only its own tests need."""
-    assert first.configured >= ALL
-    done = bazel.run("query", "deps(//...)")
+    """It builds Hardgate's own code and nothing else: no gate, case, test or runtime of ours."""
+    done = bazel.run("cquery", "deps(//...)", "--output=label")
     assert done.code == 0, done.err
-    packages = {label.partition(":")[0] for label in done.lines if "hardgate" in label}
-    assert any(package.endswith("//src") for package in packages)
-    leaked = [
-        one for one in packages if one.endswith(("//gates", "//evals", "//tests", "//config"))
-    ]
-    assert leaked == []
-    repositories = {one.partition("//")[0].rpartition("~")[2].lstrip("@") for one in packages}
-    own = {"hardgate_gates", "hardgate_wire_pypi", "hardgate_wheelhouse", "hardgate_wire_npm"}
-    assert repositories & own == set()
+    labels = {line.split(" ")[0] for line in done.lines}
+    assert first.statuses.keys() <= labels
+    ours = {label for label in labels if label.startswith(("@hardgate//", "@@hardgate"))}
+    assert {label.partition("//")[2].partition(":")[0] for label in ours} <= {
+        "src",
+        "tools/private",
+    }
+    assert any(label.endswith("//src:hardgate_command_case") for label in ours)
+    assert [label for label in ours if "agent_core" in label or "agent_cli" in label] == []
+
+
+def test_it_fetches_nothing_that_only_our_own_tests_need(bazel: NestedBazel, first: Done) -> None:
+    module = Path("MODULE.bazel").read_text(encoding="utf-8")
+    ours = set(re.findall(r'"(hardgate_\w+)"', module)) - {"hardgate_pypi", "hardgate_yaml"}
+    assert {"hardgate_gates", "hardgate_wire_pypi", "hardgate_wheelhouse"} <= ours
+    base = Path(bazel.run("info", "output_base").lines[0], "external")
+    fetched = {one.name.replace("+", "~").rpartition("~")[2] for one in base.iterdir()}
+    assert {"desk_gates", "desk_pypi"} <= fetched
+    assert ours & fetched == set()
 
 
 def test_the_report_proves_both_gates(bazel: NestedBazel, first: Done) -> None:
