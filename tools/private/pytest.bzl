@@ -12,8 +12,9 @@ def hardgate_pytest(
         tags = [],
         environment = {},
         support = [],
-        per_file = {}):
-    """Makes one test of each test file; its name is the file's without .py.
+        per_file = {},
+        suffix = ""):
+    """Makes one test of each test file; its name is the file's without .py, and the suffix.
 
     Args:
       srcs: list of files named test_*.py, usually a glob.
@@ -23,6 +24,7 @@ def hardgate_pytest(
       tags: list of strings.
       environment: dict of strings, variables to set; $(rootpath LABEL) of something in data is expanded.
       support: list of files that tests import or use, such as conftest.py.
+      suffix: string, what the names end in: for files that are tested in more than one way.
       per_file: dict of dicts, attributes (data, deps, size, tags, environment) for single files.
     """
     for file, attributes in per_file.items():
@@ -38,7 +40,7 @@ def hardgate_pytest(
     for file in srcs:
         more = per_file.get(file, {})
         python_module_test(
-            name = file.removesuffix(".py"),
+            name = file.removesuffix(".py") + suffix,
             size = more.get("size", size),
             arguments = ["{}/{}".format(native.package_name(), file)],
             data = [file] + support + data + more.get("data", []),
