@@ -254,7 +254,9 @@ def failed_attempt_takes_number(bench: Bench) -> None:
 def attempts_counted_on(bench: Bench) -> None:
     """The attempts of a run are counted, not those of a step."""
     bench.replace(
-        ModelStep, "take", edited("attempt_number = 0", "attempt_number = run.usage.model_calls")
+        ModelStep,
+        "take",
+        edited("attempt_number = earlier_attempts\n", "attempt_number = run.usage.model_calls\n"),
     )
 
 

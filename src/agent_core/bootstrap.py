@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from agent_core.adapters.determinism.clocks import PinnedClock, SystemClock
 from agent_core.adapters.determinism.ids import PinnedIdFactory, SystemIdFactory
@@ -12,36 +12,129 @@ from agent_core.adapters.determinism.schedulers import ConcurrentScheduler, Dete
 from agent_core.adapters.in_memory.unit_of_work import InMemoryUnitOfWork
 from agent_core.adapters.models.scripted import ScriptedModelProvider
 from agent_core.adapters.policy.rule_set_policy import NO_EFFECTS, RuleSetPolicy
+from agent_core.adapters.tools.ask_user import AskUser
 from agent_core.adapters.tools.current_time import CurrentTime
 from agent_core.adapters.tools.demo_write import DemoExternalWrite, DemoUnsafeWrite
 from agent_core.adapters.tools.math_calculate import MathCalculate
 from agent_core.adapters.tools.recorded import with_recorded
 from agent_core.adapters.tools.registry import StaticToolRegistry
+from agent_core.application.call_journal import CallJournal
+from agent_core.application.cancellation import CancellationToken
+from agent_core.application.dispatcher import Heartbeat, RunDispatcher
 from agent_core.application.executor import RunExecutor
 from agent_core.application.finalize import Finalizer
 from agent_core.application.journal import Journal
 from agent_core.application.model_step import ModelStep
 from agent_core.application.run_loop import RunLoop
 from agent_core.application.runtime import Runtime
+from agent_core.application.settlement import Settlement
 from agent_core.application.tool_batch import ToolBatch
 from agent_core.application.tool_pipeline import ToolPipeline
 from agent_core.domain.deployment import DeploymentMode
 from agent_core.domain.events import Event
+from agent_core.domain.leases import LEASE_SECONDS
 from agent_core.domain.model_script import ScriptedTurn
 from agent_core.domain.recorded_results import RecordedResults
 from agent_core.domain.sessions import Principal
 from agent_core.ports.determinism import BatchScheduler, Clock, IdFactory
 from agent_core.ports.models import ModelProvider
-from agent_core.ports.persistence import EventListener
+from agent_core.ports.observation import PipelineObserver
+from agent_core.ports.persistence import EventListener, UnitOfWorkFactory
 from agent_core.ports.policies import PolicyEngine
-from agent_core.ports.tools import Tool
+from agent_core.ports.tools import Tool, ToolRegistry
+
+if TYPE_CHECKING:
+    from agent_core.application.worker import Worker, WorkerSettings
 
 PINNED_START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def builtin_tools() -> tuple[Tool, ...]:
     """The tools of a deployment that does not say which it wants."""
-    return CurrentTime(), DemoExternalWrite(), DemoUnsafeWrite(), MathCalculate()
+    return AskUser(), CurrentTime(), DemoExternalWrite(), DemoUnsafeWrite(), MathCalculate()
+
+
+class _Parts(NamedTuple):
+    """What the services of one deployment share."""
+
+    units: UnitOfWorkFactory
+    clock: Clock
+    ids: IdFactory
+    journal: Journal
+    registry: ToolRegistry
+    dispatcher: RunDispatcher
+
+
+def _parts(
+    *,
+    model: ModelProvider,
+    units: UnitOfWorkFactory,
+    owner: str,
+    clock: Clock | None,
+    ids: IdFactory | None,
+    tools: Iterable[Tool] | None,
+    policy: PolicyEngine | None,
+    scheduler: BatchScheduler | None,
+    heartbeat_units: UnitOfWorkFactory | None,
+    lease_seconds: float,
+    observer: PipelineObserver | None,
+) -> _Parts:
+    clock = clock or SystemClock()
+    ids = ids or SystemIdFactory()
+    journal = Journal(clock, ids)
+    calls = CallJournal(clock, ids, journal)
+    registry = StaticToolRegistry(builtin_tools() if tools is None else tools)
+    rules = policy or RuleSetPolicy(NO_EFFECTS)
+    order = scheduler or ConcurrentScheduler()
+    settlement = Settlement(clock, ids, calls)
+
+    def build_executor(held: UnitOfWorkFactory, token: CancellationToken) -> RunExecutor:
+        pipeline = ToolPipeline(
+            units=held,
+            clock=clock,
+            ids=ids,
+            calls=calls,
+            registry=registry,
+            policy=rules,
+            token=token,
+            observer=observer,
+        )
+        loop = RunLoop(
+            units=held,
+            clock=clock,
+            journal=journal,
+            registry=registry,
+            model_step=ModelStep(
+                units=held, clock=clock, ids=ids, journal=journal, provider=model, token=token
+            ),
+            batch=ToolBatch(
+                clock=clock, ids=ids, registry=registry, pipeline=pipeline, scheduler=order
+            ),
+            token=token,
+        )
+        finalizer = Finalizer(units=held, clock=clock, journal=journal, settlement=settlement)
+        return RunExecutor(units=held, clock=clock, journal=journal, loop=loop, finalizer=finalizer)
+
+    dispatcher = RunDispatcher(
+        units=units,
+        clock=clock,
+        journal=journal,
+        build_executor=build_executor,
+        owner=owner,
+        heartbeat=_heartbeat(heartbeat_units, clock, lease_seconds),
+        lease_seconds=lease_seconds,
+    )
+    return _Parts(units, clock, ids, journal, registry, dispatcher)
+
+
+def _heartbeat(
+    units: UnitOfWorkFactory | None, clock: Clock, lease_seconds: float
+) -> Heartbeat | None:
+    if units is None:
+        return None
+    from agent_core.application.heartbeat import HeartbeatThread
+
+    return HeartbeatThread(units=units, clock=clock, lease_seconds=lease_seconds)
 
 
 def build_runtime(
@@ -53,56 +146,93 @@ def build_runtime(
     policy: PolicyEngine | None = None,
     scheduler: BatchScheduler | None = None,
     listener: EventListener | None = None,
+    units: UnitOfWorkFactory | None = None,
+    heartbeat_units: UnitOfWorkFactory | None = None,
+    owner: str = "in_process",
+    lease_seconds: float = LEASE_SECONDS,
+    observer: PipelineObserver | None = None,
 ) -> Runtime:
-    """A runtime that keeps its records in memory.
+    """The services of a deployment, and its runs within this process.
 
     `clock`, `ids` and `scheduler` default to the system's, which need `asyncio.run`; `tools` to
-    the builtins; `policy` to one that allows only what has no side effect. `listener` is told of
-    each event that is committed.
+    the builtins; `policy` to one that allows only what has no side effect. Records are kept in
+    memory, and `listener` is told of each event that is committed, unless `units` are given. What
+    is stored where workers see it needs `heartbeat_units`, which work on any event loop: from a
+    thread of their own they keep the lease of a run that is executed here.
     Raises `RegistrationError` for tools that may not be registered.
     """
-    clock = clock or SystemClock()
-    ids = ids or SystemIdFactory()
-    store = InMemoryUnitOfWork(listener)
-    journal = Journal(clock, ids)
-    registry = StaticToolRegistry(builtin_tools() if tools is None else tools)
-
-    def units() -> InMemoryUnitOfWork:
-        return store
-
-    pipeline = ToolPipeline(
-        units=units,
+    parts = _parts(
+        model=model,
+        units=units or _in_memory(listener),
+        owner=owner,
         clock=clock,
         ids=ids,
-        journal=journal,
-        registry=registry,
-        policy=policy or RuleSetPolicy(NO_EFFECTS),
+        tools=tools,
+        policy=policy,
+        scheduler=scheduler,
+        heartbeat_units=heartbeat_units,
+        lease_seconds=lease_seconds,
+        observer=observer,
     )
-    loop = RunLoop(
+    return Runtime(**parts._asdict())
+
+
+def build_worker(
+    *,
+    model: ModelProvider,
+    units: UnitOfWorkFactory,
+    owner: str,
+    heartbeat_units: UnitOfWorkFactory | None = None,
+    clock: Clock | None = None,
+    ids: IdFactory | None = None,
+    tools: Iterable[Tool] | None = None,
+    policy: PolicyEngine | None = None,
+    scheduler: BatchScheduler | None = None,
+    settings: WorkerSettings | None = None,
+    lease_seconds: float = LEASE_SECONDS,
+    observer: PipelineObserver | None = None,
+    on_error: Callable[[Exception], None] | None = None,
+) -> Worker:
+    """A worker named `owner`. The arguments are those of `build_runtime`; without
+    `heartbeat_units` a run has to end within the first `lease_seconds`, or is lost to whoever
+    sweeps then. `on_error` is told of each error that the worker survives.
+    """
+    # Imported here: a process that works on one run does not pay for what only workers use.
+    from agent_core.application.hooks import HOOK_WORKS, HookQueue, HookRunner
+    from agent_core.application.sweeps import Sweeps
+    from agent_core.application.worker import Worker
+
+    parts = _parts(
+        model=model,
         units=units,
+        owner=owner,
         clock=clock,
         ids=ids,
-        journal=journal,
-        registry=registry,
-        model_step=ModelStep(units=units, clock=clock, journal=journal, provider=model),
-        batch=ToolBatch(
-            clock=clock,
-            ids=ids,
-            registry=registry,
-            pipeline=pipeline,
-            scheduler=scheduler or ConcurrentScheduler(),
+        tools=tools,
+        policy=policy,
+        scheduler=scheduler,
+        heartbeat_units=heartbeat_units,
+        lease_seconds=lease_seconds,
+        observer=observer,
+    )
+    clock = parts.clock
+    hooks = HookQueue(units=units, clock=clock, ids=parts.ids)
+    return Worker(
+        clock=clock,
+        dispatcher=parts.dispatcher,
+        sweeps=Sweeps(units=units, clock=clock, journal=parts.journal, hooks=hooks),
+        hook_queue=hooks,
+        hook_runner=HookRunner(
+            units=units, clock=clock, owner=owner, works=HOOK_WORKS, lease_seconds=lease_seconds
         ),
+        settings=settings,
+        on_error=on_error,
     )
-    executor = RunExecutor(
-        units=units,
-        clock=clock,
-        journal=journal,
-        loop=loop,
-        finalizer=Finalizer(units=units, clock=clock, journal=journal),
-    )
-    return Runtime(
-        units=units, clock=clock, ids=ids, journal=journal, registry=registry, executor=executor
-    )
+
+
+def _in_memory(listener: EventListener | None) -> UnitOfWorkFactory:
+    store = InMemoryUnitOfWork(listener)
+    return lambda: store
 
 
 class Identity(NamedTuple):
@@ -173,6 +303,7 @@ def build_pinned_runtime(
     policy: PolicyEngine | None = None,
     scheduler: BatchScheduler | None = None,
     recorded: RecordedResults | None = None,
+    observer: PipelineObserver | None = None,
 ) -> PinnedRuntime:
     """A runtime that plays `turns`, with ids made from `seed` and a clock that stands at `start`.
 
@@ -198,5 +329,6 @@ def build_pinned_runtime(
         policy=policy,
         scheduler=scheduler or DeterministicScheduler(),
         listener=tell,
+        observer=observer,
     )
     return PinnedRuntime(runtime, clock, model, listeners, missing)

@@ -1,12 +1,14 @@
 """What every builtin tool promises."""
 
 import asyncio
+import contextlib
 import json
 from datetime import UTC, datetime
 
 import pytest
 
 from agent_core.adapters.determinism.clocks import PinnedClock
+from agent_core.adapters.tools.ask_user import AskUser
 from agent_core.adapters.tools.current_time import CurrentTime
 from agent_core.adapters.tools.demo_write import DemoExternalWrite, DemoUnsafeWrite
 from agent_core.adapters.tools.math_calculate import MathCalculate
@@ -16,7 +18,7 @@ from agent_core.domain.json_schema import conforms
 from agent_core.domain.outcomes import FAILURE_STATUSES, REASONS
 from agent_core.domain.recorded_results import RecordedFailure
 from agent_core.domain.registration import registered_spec, spec_problems
-from agent_core.domain.tools import ToolFailure, ToolResult
+from agent_core.domain.tools import CallSuspended, ToolFailure, ToolKind, ToolResult
 from agent_core.ports.tools import ToolContext
 
 OTHER = {"destination": "elsewhere", "content": ""}
@@ -40,6 +42,7 @@ IMPLEMENTATIONS = [
     pytest.param(
         MathCalculate, {"expression": "17 * 23"}, {"expression": "1 / 0"}, id="MathCalculate"
     ),
+    pytest.param(AskUser, {"question": "Which one?"}, None, id="AskUser"),
     pytest.param(CurrentTime, {}, {"timezone": "Mars/Olympus"}, id="CurrentTime"),
     pytest.param(DemoUnsafeWrite, WRITE, None, id="DemoUnsafeWrite"),
     pytest.param(DemoExternalWrite, WRITE, None, id="DemoExternalWrite"),
@@ -47,6 +50,7 @@ IMPLEMENTATIONS = [
 ]
 
 each = pytest.mark.parametrize(("make", "good", "bad"), IMPLEMENTATIONS)
+SUSPENDED = "the call goes on when somebody has said something"
 CLOCK = PinnedClock(datetime(2026, 1, 1, tzinfo=UTC))
 
 
@@ -61,7 +65,10 @@ class Context:
 
     def run(self, tool, arguments):
         context = ToolContext("invocation", "key", CLOCK, self._mark)
-        return asyncio.run(tool.run(json.loads(json.dumps(arguments)), context))
+        try:
+            return asyncio.run(tool.run(json.loads(json.dumps(arguments)), context))
+        except CallSuspended:
+            return SUSPENDED
 
 
 @each
@@ -77,6 +84,9 @@ def test_its_result_is_what_it_declares(make, good, bad):
     tool = make()
     assert conforms(good, tool.spec.input_schema)
     result = Context().run(tool, good)
+    assert (result == SUSPENDED) is (tool.spec.kind is ToolKind.CONTROL)
+    if result == SUSPENDED:
+        return
     assert conforms(result.output, tool.spec.output_schema)
     size = len(result.content.encode()) + len(canonical_json(result.output).encode())
     assert 0 < size <= tool.spec.maximum_output_bytes
@@ -125,5 +135,6 @@ def test_one_call_leaves_nothing_for_the_next(make, good, bad):
 @each
 def test_arguments_are_left_alone(make, good, bad):
     arguments = json.loads(json.dumps(good))
-    asyncio.run(make().run(arguments, ToolContext("i", "key", CLOCK, Context()._mark)))
+    with contextlib.suppress(CallSuspended):
+        asyncio.run(make().run(arguments, ToolContext("i", "key", CLOCK, Context()._mark)))
     assert arguments == good

@@ -1,17 +1,24 @@
-"""Executing a run: start it, let the loop compute an outcome, end it."""
+"""Executing a run that is held: start it or go on with it, let the loop compute an outcome, end it."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 from agent_core.application.context_builder import seed_transcript
 from agent_core.application.finalize import Finalizer
 from agent_core.application.journal import Journal
+from agent_core.application.rebuild import NO_PROGRESS, Progress, restored
 from agent_core.application.run_loop import RunLoop
 from agent_core.domain import budgets
+from agent_core.domain.canonical import JsonObject
 from agent_core.domain.context import Transcript
+from agent_core.domain.errors import Fenced, StorageUnavailable
 from agent_core.domain.events import EventType
+from agent_core.domain.leases import MAXIMUM_ATTEMPTS
 from agent_core.domain.runs import (
     FailureReason,
     OutcomeKind,
+    PassedLimit,
     Run,
     RunFailure,
     RunOutcome,
@@ -19,10 +26,27 @@ from agent_core.domain.runs import (
 )
 from agent_core.domain.sessions import Session
 from agent_core.ports.determinism import Clock
-from agent_core.ports.persistence import UnitOfWorkFactory
+from agent_core.ports.persistence import UnitOfWork, UnitOfWorkFactory
+
+
+class Executed(NamedTuple):
+    """The run as it is stored after an execution, and how that ended."""
+
+    run: Run
+    kind: OutcomeKind
+
+
+class _Start(NamedTuple):
+    run: Run
+    session: Session
+    transcript: Transcript
+    progress: Progress
+    refused: PassedLimit | None
 
 
 class RunExecutor:
+    """Executes one run; `units` are those of the hold on it."""
+
     def __init__(
         self,
         *,
@@ -38,39 +62,54 @@ class RunExecutor:
         self._loop = loop
         self._finalizer = finalizer
 
-    async def execute(self, run_id: str) -> Run:
-        """Execute a queued run to its end and return it.
+    async def execute(self, run: Run) -> Executed:
+        """Execute a run that was claimed until it ends or waits.
 
-        Raises `NotFound`, and `StaleState` for a run that is not queued. An error that nothing
-        in the loop expects ends the run as `internal_error` and is raised again: it is a defect
-        of the runtime, which neither the log nor the caller may miss.
+        Raises `Fenced` where it is not held any more, and `StorageUnavailable`: both leave the run
+        to whoever holds it next. Any other error that nothing in the loop expects ends the run as
+        `internal_error` and is raised again: it is a defect of the runtime, which neither the log
+        nor the caller may miss.
         """
-        run, session, transcript = await self._start(run_id)
         try:
-            outcome = self._refused(run) or await self._loop.run(run, session, transcript)
-        except Exception as error:
-            await self._finalizer.finalize(run_id, await self._broken(run_id, error))
+            outcome = await self._outcome(run)
+        except (Fenced, StorageUnavailable):
             raise
-        return await self._finalizer.finalize(run_id, outcome)
+        except Exception as error:
+            await self._finalizer.finalize(run.id, await self._broken(run.id, error))
+            raise
+        return Executed(await self._finalizer.finalize(run.id, outcome), outcome.kind)
 
-    async def _start(self, run_id: str) -> tuple[Run, Session, Transcript]:
+    async def _outcome(self, run: Run) -> RunOutcome:
+        if run.cancel_requested_at is not None:
+            return RunOutcome(OutcomeKind.CANCELLED)
+        if run.attempts > MAXIMUM_ATTEMPTS:
+            return self._failed(run, FailureReason.MAX_ATTEMPTS_EXCEEDED)
+        start = await self._start(run)
+        if start.refused is not None:
+            return self._failed(start.run, start.refused.reason, start.refused)
+        return await self._loop.run(start.run, start.session, start.transcript, start.progress)
+
+    async def _start(self, run: Run) -> _Start:
         async with self._units() as unit:
-            run = await unit.runs.get(run_id)
-            run = run._replace(status=RunStatus.RUNNING, started_at=self._clock.now())
-            await unit.runs.update(run, expected=RunStatus.QUEUED)
-            await self._journal.record(unit, run, EventType.RUN_STARTED, {})
             session = await unit.sessions.get(run.session_id)
+            if run.started_at is not None:
+                return await self._resumed(unit, run, session)
+            run = run._replace(started_at=self._clock.now())
+            run = await unit.runs.update(run, expected=RunStatus.RUNNING)
+            await self._journal.record(unit, run, EventType.RUN_STARTED, {})
             events = await unit.events.list_for_session(run.session_id)
-        return run, session, seed_transcript(events)
+        refused = budgets.admission(run, self._clock.now())
+        return _Start(run, session, seed_transcript(events), NO_PROGRESS, refused)
 
-    def _refused(self, run: Run) -> RunOutcome | None:
-        """The outcome of a run whose limits admit nothing at all."""
-        now = self._clock.now()
-        passed = budgets.admission(run, now)
-        if passed is None:
-            return None
-        failure = RunFailure(passed.reason, None, run.step_count, now, limit=passed)
-        return RunOutcome(OutcomeKind.FAILED, failure)
+    async def _resumed(self, unit: UnitOfWork, run: Run, session: Session) -> _Start:
+        """Whatever the limits still admit: the loop asks them before it spends anything."""
+        state = await restored(unit, run)
+        run = await unit.runs.update(state.run, expected=RunStatus.RUNNING)
+        payload: JsonObject = {"step_number": run.step_count}
+        if state.version is not None:
+            payload["version"] = state.version
+        await self._journal.record(unit, run, EventType.RUN_RESUMED, payload)
+        return _Start(run, session, state.transcript, state.progress, None)
 
     async def _broken(self, run_id: str, error: Exception) -> RunOutcome:
         async with self._units() as unit:
@@ -78,4 +117,10 @@ class RunExecutor:
         failure = RunFailure(
             FailureReason.INTERNAL_ERROR, type(error).__name__, run.step_count, self._clock.now()
         )
+        return RunOutcome(OutcomeKind.FAILED, failure)
+
+    def _failed(
+        self, run: Run, reason: FailureReason, limit: PassedLimit | None = None
+    ) -> RunOutcome:
+        failure = RunFailure(reason, None, run.step_count, self._clock.now(), limit=limit)
         return RunOutcome(OutcomeKind.FAILED, failure)

@@ -1,8 +1,9 @@
-"""The only place where a run ends."""
+"""The only place where a run ends, or stops to wait."""
 
 from __future__ import annotations
 
 from agent_core.application.journal import Journal
+from agent_core.application.settlement import Settlement
 from agent_core.domain.canonical import JsonObject
 from agent_core.domain.events import EventType
 from agent_core.domain.runs import OutcomeKind, Run, RunOutcome, RunStatus
@@ -12,28 +13,47 @@ from agent_core.ports.persistence import UnitOfWorkFactory
 _ENDS = {
     OutcomeKind.COMPLETED: (RunStatus.COMPLETED, EventType.RUN_COMPLETED),
     OutcomeKind.FAILED: (RunStatus.FAILED, EventType.RUN_FAILED),
+    OutcomeKind.CANCELLED: (RunStatus.CANCELLED, EventType.RUN_CANCELLED),
+    OutcomeKind.SUSPENDED: (RunStatus.WAITING_FOR_USER, EventType.RUN_WAITING_FOR_USER),
 }
+_EARLY = frozenset({OutcomeKind.FAILED, OutcomeKind.CANCELLED})
+"""The ends at which calls may be left over."""
 
 
 class Finalizer:
-    """Makes every terminal transition and writes every terminal event, in one unit of work."""
+    """Makes every transition out of RUNNING, releases the lease and writes the event that goes
+    with it, in one unit of work."""
 
-    def __init__(self, *, units: UnitOfWorkFactory, clock: Clock, journal: Journal) -> None:
+    def __init__(
+        self,
+        *,
+        units: UnitOfWorkFactory,
+        clock: Clock,
+        journal: Journal,
+        settlement: Settlement,
+    ) -> None:
         self._units = units
         self._clock = clock
         self._journal = journal
+        self._settlement = settlement
 
     async def finalize(self, run_id: str, outcome: RunOutcome) -> Run:
-        """End the run as `outcome` says and return it.
+        """End the run as `outcome` says, or let it wait, and return it.
 
         Raises `StaleState` for a run that is not running: a run ends once.
         """
         status, event_type = _ENDS[outcome.kind]
         async with self._units() as unit:
-            run = (await unit.runs.get(run_id))._replace(
-                status=status, failure=outcome.failure, completed_at=self._clock.now()
+            run = await unit.runs.get(run_id)
+            if outcome.kind in _EARLY:
+                await self._settlement.settle(unit, run)
+            run = run._replace(
+                status=status,
+                failure=outcome.failure,
+                suspension=outcome.suspension,
+                completed_at=self._clock.now() if status.is_terminal else None,
             )
-            await unit.runs.update(run, expected=RunStatus.RUNNING)
+            run = await unit.runs.update(run, expected=RunStatus.RUNNING)
             await self._journal.record(unit, run, event_type, _payload(run))
         return run
 
@@ -54,4 +74,6 @@ def _payload(run: Run) -> JsonObject:
             "limit": None if failure.limit is None else dict(failure.limit._asdict()),
         }
         payload |= {name: value for name, value in described.items() if value is not None}
+    if run.suspension is not None:
+        payload["invocation_id"] = run.suspension.invocation_id
     return payload

@@ -53,6 +53,7 @@ def proposed(
         origin=origin,
         status=InvocationStatus.PROPOSED,
         created_at=now,
+        lease_epoch=run.lease_epoch,
     )
 
 
@@ -90,6 +91,14 @@ def ended(
     )
 
 
+def uncertain(row: ToolInvocation, reason_code: str, now: datetime) -> ToolInvocation:
+    """The row of a call of which nobody knows what it did: whatever it gave is not used."""
+    ending = ended(row, reason_code, now, row.failure_kind)
+    return ending._replace(
+        result=None, result_labels=None, output_bytes=0, truncated=False, suspended_kind=None
+    )
+
+
 def payload(row: ToolInvocation) -> JsonObject:
     """Identity and classification for an event: no arguments, no result, no outside text."""
     members: JsonObject = {
@@ -104,6 +113,7 @@ def payload(row: ToolInvocation) -> JsonObject:
         "side_effect": row.side_effect,
         "idempotency_class": row.idempotency,
         "policy_version": row.policy_version,
+        "attempt_number": row.attempt_number if row.attempt_number > 1 else None,
     }
     if row.outcome is not None:
         members |= {
@@ -122,7 +132,7 @@ def payload(row: ToolInvocation) -> JsonObject:
     return {name: member for name, member in members.items() if member is not None}
 
 
-def rendered(row: ToolInvocation, nonce: str) -> ContextItem:
+def rendered(row: ToolInvocation) -> ContextItem:
     """What the model is shown of an ended call.
 
     A result carries its own labels. An outcome without one is the runtime's own words about the
@@ -134,7 +144,7 @@ def rendered(row: ToolInvocation, nonce: str) -> ContextItem:
         source=row.tool_name,
         labels=row.result_labels or row.origin,
         text="" if row.result is None else row.result.content,
-        nonce=nonce,
+        nonce=row.nonce,
         call_id=row.call_id,
         outcome=row.outcome,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agent_core.domain.canonical import JsonValue
-from agent_core.domain.events import ActorType, EventType, NewEvent
+from agent_core.domain.events import ActorType, Event, EventType, NewEvent
 from agent_core.domain.runs import Run
 from agent_core.domain.sessions import Session
 from agent_core.domain.upcasting import current_version
@@ -37,10 +37,10 @@ class Journal:
         run_id: str | None,
         event_type: EventType,
         payload: Mapping[str, JsonValue],
-    ) -> None:
-        """An event caused by the principal of `session`."""
+    ) -> Event:
+        """An event caused by the principal of `session`, as it is stored."""
         actor_id = session.principal.id
-        await unit.events.append(
+        return await unit.events.append(
             self._event(session.id, run_id, event_type, payload, ActorType.PRINCIPAL, actor_id)
         )
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from agent_core.application.cancellation import CancellationToken
 from agent_core.application.journal import Journal
 from agent_core.application.step_failed import StepFailed, raise_if_passed
 from agent_core.application.stream_assembler import TurnAssembler
 from agent_core.domain import budgets
 from agent_core.domain.canonical import JsonObject, JsonValue
-from agent_core.domain.context import ModelRequest
+from agent_core.domain.context import ContextItem, ItemKind, ModelRequest
 from agent_core.domain.events import EventType
 from agent_core.domain.model import ModelError, ModelErrorClass, ModelTurn, ModelUsage, StreamFault
+from agent_core.domain.recorded_turns import RecordedTurn
 from agent_core.domain.registration import safe_tool_name
 from agent_core.domain.runs import FailureReason, Run, RunStatus
-from agent_core.ports.determinism import Clock
+from agent_core.ports.determinism import Clock, IdFactory
 from agent_core.ports.models import ModelProvider
 from agent_core.ports.persistence import UnitOfWorkFactory
 
@@ -44,30 +46,48 @@ class ModelStep:
     """Gets a turn for a request, in at most `MAXIMUM_ATTEMPTS` attempts; each one is charged."""
 
     def __init__(
-        self, *, units: UnitOfWorkFactory, clock: Clock, journal: Journal, provider: ModelProvider
+        self,
+        *,
+        units: UnitOfWorkFactory,
+        clock: Clock,
+        ids: IdFactory,
+        journal: Journal,
+        provider: ModelProvider,
+        token: CancellationToken,
     ) -> None:
         self._units = units
         self._clock = clock
+        self._ids = ids
         self._journal = journal
         self._provider = provider
+        self._token = token
 
-    async def take(self, run: Run, request: ModelRequest) -> tuple[Run, ModelTurn]:
-        """The turn, and the run with the usage of every attempt.
+    async def take(
+        self, run: Run, request: ModelRequest, earlier_attempts: int = 0
+    ) -> tuple[Run, ContextItem]:
+        """The turn, which is on record then, and the run with the usage of every attempt.
 
-        Raises `StepFailed` if a budget does not allow an attempt or its cost, if the provider
-        fails for good, if the deadline does not leave the time for another attempt, and if the
-        last attempt fails or gives neither text nor calls.
+        `earlier_attempts` were made by an execution that was lost: they have their numbers, and
+        take none of the attempts that there are now. Raises `StepFailed` if a budget does not
+        allow an attempt or its cost, if the provider fails for good, if the deadline does not
+        leave the time for another attempt, and if the last attempt fails or gives neither text nor
+        calls; and `Cancelled` before and after an attempt of a run that is to end.
         """
-        attempt_number = 0
+        attempt_number = earlier_attempts
         while True:
             attempt_number += 1
             request = request._replace(attempt_number=attempt_number)
+            self._token.check()
             run = await self._start(run, request)
             result = await self._attempt(run, request)
-            run = await self._finish(run, request, result)
             if isinstance(result, ModelTurn):
-                return run, result
-            await self._wait(run, request, result)
+                turn = self._item(request, result)
+                run = await self._finish(run, request, result, turn)
+                self._token.check()
+                return run, turn
+            run = await self._finish(run, request, result, None)
+            self._token.check()
+            await self._wait(run, request, result, attempt_number - earlier_attempts)
 
     async def _start(self, run: Run, request: ModelRequest) -> Run:
         """Charge the call before it is made, so that not even a crash makes it free."""
@@ -109,9 +129,14 @@ class ModelStep:
         return max(0.0, min(ATTEMPT_TIMEOUT_SECONDS, left))
 
     async def _finish(
-        self, run: Run, request: ModelRequest, result: ModelTurn | _FailedAttempt
+        self,
+        run: Run,
+        request: ModelRequest,
+        result: ModelTurn | _FailedAttempt,
+        turn: ContextItem | None,
     ) -> Run:
-        """Charge what the attempt used and check the budgets in the same unit of work."""
+        """Charge what the attempt used, keep the turn that it gave, and check the budgets, in the
+        same unit of work."""
         run = budgets.charged(run, result.usage)
         passed = budgets.recorded(run)
         event_type, described = _ending(result)
@@ -120,14 +145,29 @@ class ModelStep:
             await self._journal.record(
                 unit, run, event_type, {**_place(request), **_used(result.usage), **described}
             )
+            if turn is not None:
+                await unit.turns.add(RecordedTurn(run.id, request.step_number, turn))
         raise_if_passed(passed, request.step_number, request.attempt_number)
         return run
 
-    async def _wait(self, run: Run, request: ModelRequest, failed: _FailedAttempt) -> None:
-        """Until the next attempt. Raises `StepFailed` if there is none."""
+    def _item(self, request: ModelRequest, turn: ModelTurn) -> ContextItem:
+        return ContextItem(
+            id=self._ids.new_id(),
+            kind=ItemKind.ASSISTANT_TURN,
+            source="model",
+            labels=request.origin,
+            text=turn.text,
+            nonce=self._ids.new_id(),
+            tool_calls=turn.tool_calls,
+        )
+
+    async def _wait(
+        self, run: Run, request: ModelRequest, failed: _FailedAttempt, attempts: int
+    ) -> None:
+        """Until the next attempt, after `attempts`. Raises `StepFailed` if there is none."""
         place = request.step_number, request.attempt_number
-        wait_seconds = _wait_seconds(request.attempt_number, failed.retry_after_seconds)
-        if not _may_help(failed, request.attempt_number, wait_seconds):
+        wait_seconds = _wait_seconds(attempts, failed.retry_after_seconds)
+        if not _may_help(failed, attempts, wait_seconds):
             step_number, attempt_number = place
             raise StepFailed(_reason(failed), step_number, failed.name, attempt_number)
         late = budgets.deadline(run, self._clock.now(), wait_seconds)
@@ -176,11 +216,11 @@ def _ending(result: ModelTurn | _FailedAttempt) -> tuple[EventType, JsonObject]:
     return EventType.MODEL_RESPONSE_FAILED, described
 
 
-def _may_help(failed: _FailedAttempt, attempt_number: int, wait_seconds: float) -> bool:
+def _may_help(failed: _FailedAttempt, attempts: int, wait_seconds: float) -> bool:
     """Whether to try again: never after a permanent failure, and not too often or too late."""
     return (
         (failed.error_class is None or failed.error_class.is_retryable)
-        and attempt_number < MAXIMUM_ATTEMPTS
+        and attempts < MAXIMUM_ATTEMPTS
         and wait_seconds <= MAXIMUM_WAIT_SECONDS
     )
 
@@ -193,7 +233,7 @@ def _reason(failed: _FailedAttempt) -> FailureReason:
     return FailureReason.MODEL_PERMANENT_ERROR
 
 
-def _wait_seconds(attempt_number: int, retry_after_seconds: float | None) -> float:
+def _wait_seconds(attempts: int, retry_after_seconds: float | None) -> float:
     """One second, then two; longer if the provider asks for it."""
-    backoff = float(2 ** (attempt_number - 1))
+    backoff = float(2 ** (attempts - 1))
     return max(backoff, retry_after_seconds or 0.0)

@@ -1,21 +1,27 @@
 """The loop of a run: model, tools, model, … until there is an answer.
 
-A step has eleven phases. Those that have a subject yet: 1 the budgets, 5 building the request, 6
-the attempts at a turn, 7 their usage, 8 a checkpoint, 9 the calls of the turn, 11 a checkpoint.
-Still without one: cancellation (a part of 1), 2 recall, 3 pressure and 4 compaction of the
-context, and 10 the working state.
+A step has eleven phases. Those that have a subject yet: 1 cancellation and the budgets, 5 building
+the request, 6 the attempts at a turn, 7 their usage, 8 a checkpoint, 9 the calls of the turn, 11 a
+checkpoint. Still without one: 2 recall, 3 pressure and 4 compaction of the context, and 10 the
+working state.
 
 The state of the loop is the run's counters and the transcript, and every checkpoint holds both, so
-the loop goes on from any checkpoint as it does from the start.
+the loop goes on from any checkpoint as it does from the start. What an earlier execution did beyond
+that, and must not be done twice, is the `Progress`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from agent_core.application.cancellation import CancellationToken, Cancelled
 from agent_core.application.context_builder import build_request
 from agent_core.application.journal import Journal
 from agent_core.application.model_step import ModelStep
+from agent_core.application.rebuild import NO_PROGRESS, Progress
 from agent_core.application.step_failed import StepFailed, raise_if_passed
 from agent_core.application.tool_batch import ToolBatch
+from agent_core.application.tool_pipeline import RunSuspended
 from agent_core.domain import budgets
 from agent_core.domain.breaker import Breaker
 from agent_core.domain.checkpoints import Checkpoint, CheckpointTrigger, stored
@@ -30,7 +36,7 @@ from agent_core.domain.events import EventType
 from agent_core.domain.runs import OutcomeKind, Run, RunOutcome, RunStatus
 from agent_core.domain.sessions import Session
 from agent_core.domain.tools import ToolSpec
-from agent_core.ports.determinism import Clock, IdFactory
+from agent_core.ports.determinism import Clock
 from agent_core.ports.persistence import UnitOfWorkFactory
 from agent_core.ports.tools import ToolRegistry
 
@@ -43,53 +49,64 @@ class RunLoop:
         *,
         units: UnitOfWorkFactory,
         clock: Clock,
-        ids: IdFactory,
         journal: Journal,
         registry: ToolRegistry,
         model_step: ModelStep,
         batch: ToolBatch,
+        token: CancellationToken,
     ) -> None:
         self._units = units
         self._clock = clock
-        self._ids = ids
         self._journal = journal
         self._registry = registry
         self._model_step = model_step
         self._batch = batch
+        self._token = token
 
-    async def run(self, run: Run, session: Session, transcript: Transcript) -> RunOutcome:
-        """Go on from `transcript` until the model has answered or the run cannot go on."""
+    async def run(
+        self,
+        run: Run,
+        session: Session,
+        transcript: Transcript,
+        progress: Progress = NO_PROGRESS,
+    ) -> RunOutcome:
+        """Go on from `transcript` until the model has answered or the run cannot go on.
+
+        Raises `Fenced` where the run is not held any more.
+        """
         try:
+            raise_if_passed(budgets.recorded(run), run.step_count)
             breaker = await self._breaker(run, transcript)
+            _raise_if_tripped(breaker, run)
             while (answer := _answer(transcript)) is None:
+                self._token.check()
                 pending = pending_calls(transcript)
                 if pending:
-                    run, transcript = await self._tools(run, session, transcript, pending, breaker)
+                    run, transcript = await self._tools(
+                        run, session, transcript, pending, breaker, progress.proposed
+                    )
                 else:
-                    run, transcript = await self._turn(run, session, transcript)
+                    run, transcript = await self._turn(run, session, transcript, progress.attempts)
+                    progress = NO_PROGRESS
         except StepFailed as failed:
             return RunOutcome(OutcomeKind.FAILED, failed.failure(self._clock.now()))
-        await self._publish(run, answer)
+        except Cancelled:
+            return RunOutcome(OutcomeKind.CANCELLED)
+        except RunSuspended as suspended:
+            return RunOutcome(OutcomeKind.SUSPENDED, suspension=suspended.suspension)
+        if not progress.is_published:
+            await self._publish(run, answer)
         return RunOutcome(OutcomeKind.COMPLETED)
 
     async def _turn(
-        self, run: Run, session: Session, transcript: Transcript
+        self, run: Run, session: Session, transcript: Transcript, attempts: int
     ) -> tuple[Run, Transcript]:
         """Phases 1 to 8 of a new step: budgets, request, the model's turn, a checkpoint."""
         raise_if_passed(budgets.step(run, self._clock.now()), run.step_count)
         run = run._replace(step_count=run.step_count + 1)
         request = build_request(run, self._offered(session), transcript)
-        run, turn = await self._model_step.take(run, request)
-        item = ContextItem(
-            id=self._ids.new_id(),
-            kind=ItemKind.ASSISTANT_TURN,
-            source="model",
-            labels=request.origin,
-            text=turn.text,
-            nonce=self._ids.new_id(),
-            tool_calls=turn.tool_calls,
-        )
-        return await self._checkpoint(run, (*transcript, item), CheckpointTrigger.MODEL_RESPONSE)
+        run, turn = await self._model_step.take(run, request, attempts)
+        return await self._checkpoint(run, (*transcript, turn), CheckpointTrigger.MODEL_RESPONSE)
 
     async def _tools(
         self,
@@ -98,22 +115,20 @@ class RunLoop:
         transcript: Transcript,
         pending: tuple[ToolCall, ...],
         breaker: Breaker,
+        logged: Mapping[str, str],
     ) -> tuple[Run, Transcript]:
         """Phases 9 to 11: as many of the calls as go at once, and a checkpoint."""
         raise_if_passed(budgets.batch(run, len(pending), self._clock.now()), run.step_count)
-        handled, refusal = await self._batch.handle_next(run, session, transcript, pending, breaker)
-        reasons = [breaker.record(one.row) for one in handled]
-        if refusal is not None:
-            reasons.append(refusal.failure_reason)
+        handled = await self._batch.handle_next(run, session, transcript, pending, breaker, logged)
+        for one in handled:
+            breaker.record(one.row)
         usage = run.usage._replace(tool_calls=run.usage.tool_calls + len(handled))
         run, transcript = await self._checkpoint(
             run._replace(usage=usage),
             (*transcript, *(one.item for one in handled)),
             CheckpointTrigger.TOOL_OUTCOME,
         )
-        for reason in reasons:
-            if reason is not None:
-                raise StepFailed(reason, run.step_count)
+        _raise_if_tripped(breaker, run)
         return run, transcript
 
     async def _breaker(self, run: Run, transcript: Transcript) -> Breaker:
@@ -171,6 +186,11 @@ class RunLoop:
     def _offered(self, session: Session) -> tuple[ToolSpec, ...]:
         found = (self._registry.find(name) for name in session.tool_names)
         return tuple(one.spec for one in found if one is not None)
+
+
+def _raise_if_tripped(breaker: Breaker, run: Run) -> None:
+    if breaker.tripped is not None:
+        raise StepFailed(breaker.tripped, run.step_count)
 
 
 def _answer(transcript: Transcript) -> ContextItem | None:

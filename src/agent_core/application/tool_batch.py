@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from agent_core.application import invocation_rows as rows
 from agent_core.application.tool_pipeline import HandledCall, Proposal, ToolPipeline
-from agent_core.domain.breaker import Breaker, Refusal, call_key
+from agent_core.domain.breaker import Breaker, call_key
 from agent_core.domain.context import ContextItem, ItemKind, ToolCall, Transcript
 from agent_core.domain.runs import Run
 from agent_core.domain.sessions import Session
@@ -42,28 +42,32 @@ class ToolBatch:
         transcript: Transcript,
         pending: tuple[ToolCall, ...],
         breaker: Breaker,
-    ) -> tuple[tuple[HandledCall, ...], Refusal | None]:
+        logged: Mapping[str, str],
+    ) -> tuple[HandledCall, ...]:
         """Handle the whole batch, or the first of the `pending` calls; the results in their order.
 
-        The second value is the breaker's refusal of that first call, if there is one.
+        `logged`: the calls of the turn whose proposal an earlier execution has logged, the id of
+        the invocation by the id of the call.
         """
         turn = _last_turn(transcript)
         conversation = join(item.labels for item in transcript)
 
         def proposal(call: ToolCall) -> Proposal:
-            row = rows.proposed(self._ids.new_id(), run, call, turn.labels, self._clock.now())
-            return Proposal(session, run, call, row, conversation)
+            known = logged.get(call.call_id)
+            row_id = known or self._ids.new_id()
+            row = rows.proposed(row_id, run, call, turn.labels, self._clock.now())
+            return Proposal(session, run, call, row, conversation, is_logged=known is not None)
 
         if len(pending) > 1 and pending == turn.tool_calls and self._all_only_read(pending):
             # The ids are made here, in the order of the turn, whichever call gets on first.
             proposals = [proposal(call) for call in pending]
             if breaker.admits_all(call_key(one.row) for one in proposals):
-                return await self._in_parallel(proposals), None
+                return await self._in_parallel(proposals)
         first = proposal(pending[0])
         refusal = breaker.refusal(call_key(first.row))
         if refusal is not None:
             first = first._replace(refusal=refusal.reason_code)
-        return (await self._pipeline.handle(first),), refusal
+        return (await self._pipeline.handle(first),)
 
     def _all_only_read(self, calls: Sequence[ToolCall]) -> bool:
         found = [self._registry.find(call.name) for call in calls]

@@ -10,13 +10,16 @@ from agent_core.domain.tools import ToolFailure, ToolFailureKind, ToolResult, To
 from agent_core.domain.trust import Labels, TrustLevel, least_trusted
 
 
-def checked_size(result: ToolResult, spec: ToolSpec) -> int:
-    """The bytes of content and structured output together, in UTF-8.
+def checked(result: object, spec: ToolSpec) -> tuple[ToolResult, int]:
+    """What a tool gave, if it is a result, and its bytes, content and structured output together
+    in UTF-8.
 
     Raises `ToolFailure` for a result that is not what the tool declares, and for one above the
     ceiling.
     """
-    if not _is_well_formed(result) or not conforms(result.output, spec.output_schema):
+    if not isinstance(result, ToolResult) or not _is_well_formed(result):
+        raise ToolFailure(ToolFailureKind.OUTPUT_INVALID, "tool.output_invalid")
+    if not conforms(result.output, spec.output_schema):
         raise ToolFailure(ToolFailureKind.OUTPUT_INVALID, "tool.output_invalid")
     try:
         size = len(result.content.encode()) + len(canonical_json(result.output).encode())
@@ -24,7 +27,7 @@ def checked_size(result: ToolResult, spec: ToolSpec) -> int:
         raise ToolFailure(ToolFailureKind.OUTPUT_INVALID, "tool.output_invalid") from None
     if size > CEILING_FACTOR * spec.maximum_output_bytes:
         raise ToolFailure(ToolFailureKind.OUTPUT_TOO_LARGE, "tool.output_too_large")
-    return size
+    return result, size
 
 
 def clamped_labels(result: ToolResult, spec: ToolSpec) -> Labels:
@@ -55,10 +58,9 @@ def internal_failure() -> ToolFailure:
     return ToolFailure(ToolFailureKind.INTERNAL, "tool.internal_error")
 
 
-def _is_well_formed(result: object) -> bool:
+def _is_well_formed(result: ToolResult) -> bool:
     return (
-        isinstance(result, ToolResult)
-        and isinstance(result.content, str)
+        isinstance(result.content, str)
         and isinstance(result.is_private, bool)
         and (result.trust is None or isinstance(result.trust, TrustLevel))
     )

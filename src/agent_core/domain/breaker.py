@@ -38,12 +38,14 @@ _UNCERTAIN_CALL = Refusal("tool.breaker.uncertain_call", None)
 
 
 class Breaker:
-    """Counts the calls of one run, in the order in which they were proposed."""
+    """Counts the calls of one run, in the order in which they were proposed. `tripped` is why the
+    run ends, once one of them was one too many."""
 
     def __init__(self, calls: Iterable[ToolInvocation] = ()) -> None:
         self._proposals: dict[CallKey, int] = {}
         self._denials: dict[tuple[CallKey, str], int] = {}
         self._uncertain: set[CallKey] = set()
+        self.tripped: FailureReason | None = None
         for call in calls:
             self.record(call)
 
@@ -65,8 +67,8 @@ class Breaker:
                 return False
         return True
 
-    def record(self, call: ToolInvocation) -> FailureReason | None:
-        """Count an ended call. Gives the reason if it is one denial too many for the run."""
+    def record(self, call: ToolInvocation) -> None:
+        """Count an ended call."""
         key = call_key(call)
         self._proposals[key] = self._proposals.get(key, 0) + 1
         if call.status is InvocationStatus.SUCCEEDED:
@@ -76,9 +78,13 @@ class Breaker:
         elif call.status is InvocationStatus.DENIED and call.outcome is not None:
             denial = (key, call.outcome.reason_code)
             self._denials[denial] = self._denials.get(denial, 0) + 1
+            if call.outcome.reason_code == _REPEATED_CALL.reason_code:
+                self._trip(_REPEATED_CALL.failure_reason)
             if self._denials[denial] >= REPEATED_DENIALS:
-                return FailureReason.REPEATED_DENIAL
-        return None
+                self._trip(FailureReason.REPEATED_DENIAL)
+
+    def _trip(self, reason: FailureReason | None) -> None:
+        self.tripped = self.tripped or reason
 
     def _reset_others(self, key: CallKey) -> None:
         """A success is progress, for every call but the one that succeeded. What is uncertain

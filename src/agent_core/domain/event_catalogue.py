@@ -59,6 +59,7 @@ _RESOLVED = {
     "side_effect": _MAYBE_TEXT,
     "idempotency_class": _MAYBE_TEXT,
     "policy_version": _MAYBE_TEXT,
+    "attempt_number": _MAYBE_COUNT,
 }
 _ENDED = {
     **_RESOLVED,
@@ -77,14 +78,20 @@ CATALOGUE: Mapping[EventType, Mapping[str, Member]] = MappingProxyType(
         EventType.SESSION_CREATED: {"tool_names": _LIST},
         EventType.USER_MESSAGE_CREATED: {"text": _TEXT, **_LABELS},
         EventType.RUN_QUEUED: {},
+        EventType.RUN_CLAIMED: {"lease_epoch": _COUNT, "attempt_number": _COUNT},
         EventType.RUN_STARTED: {},
+        EventType.RUN_RESUMED: {"step_number": _COUNT, "version": _MAYBE_COUNT},
         EventType.RUN_CHECKPOINTED: {
             "version": _COUNT,
             "trigger": _TEXT,
             "step_number": _COUNT,
             "full": _FLAG,
         },
+        EventType.RUN_WAITING_FOR_USER: {**_COUNTERS, "invocation_id": _TEXT},
+        EventType.RUN_REQUEUED: {"reason": _TEXT, "lease_epoch": _COUNT},
+        EventType.RUN_FENCED: {"lease_epoch": _COUNT},
         EventType.RUN_COMPLETED: _COUNTERS,
+        EventType.RUN_CANCELLED: _COUNTERS,
         EventType.RUN_FAILED: {**_COUNTERS, **_FAILURE},
         EventType.MODEL_REQUEST_STARTED: {
             **_PLACE,

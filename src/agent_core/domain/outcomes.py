@@ -92,6 +92,7 @@ REASONS: dict[str, ReasonEntry] = {
         OutcomeStatus.UNCERTAIN,
         "The tool may have had its effect before it stopped. Do not try it again.",
     ),
+    "tool.abandoned": _failed("The run ended before the call did."),
     "tool.contract.no_watermark": ReasonEntry(
         OutcomeStatus.UNCERTAIN,
         "The tool did not record whether it had an effect. Do not try it again.",

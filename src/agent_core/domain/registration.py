@@ -7,12 +7,14 @@ from collections.abc import Iterator
 
 from agent_core.domain.canonical import canonical_json
 from agent_core.domain.json_schema import schema_problems
+from agent_core.domain.runs import SuspensionKind
 from agent_core.domain.tools import (
     READS_ONLY,
     IdempotencyClass,
     RiskLevel,
     SideEffectClass,
     TargetKind,
+    ToolKind,
     ToolSource,
     ToolSpec,
 )
@@ -57,7 +59,11 @@ _ENUMERATED = {
     "output_trust": TrustLevel,
     "source": ToolSource,
     "target_kind": TargetKind,
+    "kind": ToolKind,
 }
+_SUSPENDING = {"conversation.ask_user": SuspensionKind.USER_INPUT}
+"""The control tools: a closed set, each with what the run waits for."""
+
 _FOREIGN_SOURCES = frozenset({ToolSource.MCP, ToolSource.DEVICE, ToolSource.SANDBOX})
 _FOREIGN_TARGETS = frozenset({TargetKind.MCP, TargetKind.DEVICE, TargetKind.SANDBOX})
 
@@ -82,6 +88,11 @@ def spec_problems(spec: ToolSpec) -> list[str]:
 def registered_spec(spec: ToolSpec) -> ToolSpec:
     """The declaration that holds: `spec` with the output label that its origin forces on it."""
     return spec._replace(output_trust=forced_trust(spec))
+
+
+def suspension_of(spec: ToolSpec) -> SuspensionKind | None:
+    """What a run waits for that calls this tool; None for all but the control tools."""
+    return _SUSPENDING[spec.name] if spec.kind is ToolKind.CONTROL else None
 
 
 def forced_trust(spec: ToolSpec) -> TrustLevel:
@@ -137,6 +148,20 @@ def _field_problems(spec: ToolSpec) -> Iterator[str]:
         yield f"idempotency: read_only does not go with the side effect {spec.side_effect}"
     if spec.allow_parallel and not spec.runs_in_parallel:
         yield "allow_parallel: only for tools that read, and are read_only"
+    yield from _control_problems(spec)
+
+
+def _control_problems(spec: ToolSpec) -> Iterator[str]:
+    """A control tool acts on the run and on nothing else, so it is one that the runtime knows."""
+    if (spec.kind is ToolKind.CONTROL) != (spec.name in _SUSPENDING):
+        yield f"kind: control is for {', '.join(sorted(_SUSPENDING))}, and for no other tool"
+    elif spec.kind is ToolKind.CONTROL and (
+        spec.side_effect is not SideEffectClass.NONE
+        or spec.target_kind is not TargetKind.IN_PROCESS
+        or spec.source is not ToolSource.BUILTIN
+        or spec.allow_parallel
+    ):
+        yield "kind: a control tool is builtin, works in the process, alone, without side effect"
 
 
 def _is_within(value: object, highest: int) -> bool:

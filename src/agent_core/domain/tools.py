@@ -82,13 +82,21 @@ class TargetKind(StrEnum):
     SANDBOX = "sandbox"
 
 
+class ToolKind(StrEnum):
+    """What a call of a tool is about: the world, or the run itself."""
+
+    WORK = "work"
+    CONTROL = "control"
+
+
 class ToolSpec(NamedTuple):
     """A tool's declaration (see docs/specs/tool_system.md).
 
     `output_trust` is the most that a result is trusted, `output_private` says that every result
     is private. Content above `maximum_output_bytes`, in UTF-8, is shortened for the model; content
     and structured output together above four times as much fail the call. `server_id` names the
-    server of a tool from mcp.
+    server of a tool from mcp. A tool of the kind CONTROL is one of a closed set, and suspends the
+    run.
     """
 
     name: str
@@ -108,6 +116,7 @@ class ToolSpec(NamedTuple):
     source: ToolSource = ToolSource.BUILTIN
     target_kind: TargetKind = TargetKind.IN_PROCESS
     server_id: str | None = None
+    kind: ToolKind = ToolKind.WORK
 
     @property
     def runs_in_parallel(self) -> bool:
@@ -157,3 +166,7 @@ class ToolFailure(Exception):
         super().__init__(reason_code)
         self.kind = kind
         self.reason_code = reason_code
+
+
+class CallSuspended(Exception):
+    """Raised by a control tool: its call goes on when somebody outside has said something."""

@@ -10,12 +10,15 @@ from agent_core.adapters.models.scripted import ScriptedModelProvider
 from agent_core.adapters.policy.rule_set_policy import NO_EFFECTS, RuleSetPolicy
 from agent_core.adapters.tools.math_calculate import MathCalculate
 from agent_core.adapters.tools.registry import StaticToolRegistry
+from agent_core.application.call_journal import CallJournal
+from agent_core.application.cancellation import CancellationToken
 from agent_core.application.context_builder import seed_transcript
 from agent_core.application.finalize import Finalizer
 from agent_core.application.inline import run_inline
 from agent_core.application.journal import Journal
 from agent_core.application.model_step import ModelStep
 from agent_core.application.run_loop import RunLoop
+from agent_core.application.settlement import Settlement
 from agent_core.application.tool_batch import ToolBatch
 from agent_core.application.tool_pipeline import ToolPipeline
 from agent_core.bootstrap import PINNED_START
@@ -79,17 +82,23 @@ class Parts:
         clock, ids = PinnedClock(PINNED_START), PinnedIdFactory(seed)
         journal = Journal(clock, ids)
         registry = StaticToolRegistry([self.tool])
-        shared = {"units": lambda: store, "clock": clock, "journal": journal}
-        self.finalizer = Finalizer(**shared)
+        calls, token = CallJournal(clock, ids, journal), CancellationToken()
+        units = {"units": lambda: store, "clock": clock}
+        shared = {**units, "journal": journal}
+        self.finalizer = Finalizer(**shared, settlement=Settlement(clock, ids, calls))
         self.model = ScriptedModelProvider(turns, clock)
         pipeline = ToolPipeline(
-            **shared, ids=ids, registry=registry, policy=RuleSetPolicy(NO_EFFECTS)
+            **units,
+            ids=ids,
+            calls=calls,
+            registry=registry,
+            policy=RuleSetPolicy(NO_EFFECTS),
+            token=token,
         )
         self.loop = RunLoop(
             **shared,
-            ids=ids,
             registry=registry,
-            model_step=ModelStep(**shared, provider=self.model),
+            model_step=ModelStep(**shared, ids=ids, provider=self.model, token=token),
             batch=ToolBatch(
                 clock=clock,
                 ids=ids,
@@ -97,6 +106,7 @@ class Parts:
                 pipeline=pipeline,
                 scheduler=DeterministicScheduler(),
             ),
+            token=token,
         )
 
     def go_on(self, run, transcript):
@@ -175,7 +185,7 @@ def test_the_loop_goes_on_from_any_checkpoint(version):
 LOOP = [ToolCallsTurn((call("a", "1 + 1"),))] * 5
 
 
-@pytest.mark.parametrize("version", range(1, 10))
+@pytest.mark.parametrize("version", range(1, 11))
 def test_the_breaker_counts_the_same_from_any_checkpoint(version):
     store = StoppingStore(version)
     run_inline(store.runs.add(RUN))
@@ -190,17 +200,6 @@ def test_the_breaker_counts_the_same_from_any_checkpoint(version):
     assert before.tool.ran + after.tool.ran == ["1 + 1"] * 4
 
 
-def test_the_breaker_does_not_count_what_the_checkpoint_does_not_have():
-    store = new_store()
-    first = Parts(store, LOOP[:4])
-    assert first.go_on(RUN, (QUESTION,)).failure.reason is FailureReason.MODEL_PERMANENT_ERROR
-    # An older state of the run: its four steps are taken again, and propose the same calls.
-    again = Parts(store, [*LOOP[:4], FinalTurn("Done.")], seed="second process")
-    run = run_inline(store.runs.get("run"))._replace(step_count=0, usage=RUN.usage)
-    assert again.go_on(run, (QUESTION,)) == RunOutcome(OutcomeKind.COMPLETED)
-    assert again.tool.ran == []
-
-
 def test_a_run_whose_answer_is_there_needs_no_further_step():
     store = StoppingStore(6)
     run_inline(store.runs.add(RUN))
@@ -211,19 +210,6 @@ def test_a_run_whose_answer_is_there_needs_no_further_step():
     run = run._replace(limits=RunLimits(max_steps=run.step_count, max_model_calls=3))
     after = Parts(store, [], seed="second process")
     assert after.go_on(run, before.latest().transcript) == RunOutcome(OutcomeKind.COMPLETED)
-
-
-def test_a_call_that_was_recorded_is_not_executed_again():
-    store = new_store()
-    first = Parts(store, TURNS)
-    first.go_on(RUN, (QUESTION,))
-    # An older state of the run: its first step is taken again, and proposes the same calls.
-    again = Parts(store, TURNS, seed="second process")
-    run = run_inline(store.runs.get("run"))._replace(step_count=0, usage=RUN.usage)
-    assert again.go_on(run, (QUESTION,)) == RunOutcome(OutcomeKind.COMPLETED)
-    assert again.tool.ran == []
-    assert len(run_inline(store.invocations.list_for_run("run"))) == 3
-    assert content(again.latest().transcript) == content(finished_transcript().transcript)
 
 
 def test_a_call_that_is_being_executed_elsewhere_is_a_conflict():
@@ -237,8 +223,10 @@ def test_a_call_that_is_being_executed_elsewhere_is_a_conflict():
         Parts(store, TURNS, Dying()).go_on(RUN, (QUESTION,))
     (row,) = run_inline(store.invocations.list_for_run("run"))
     assert row.status is InvocationStatus.RUNNING
+    second = Parts(store, TURNS, seed="second process")
+    run = run_inline(store.runs.get("run"))
     with pytest.raises(ConcurrencyConflict, match=row.id):
-        Parts(store, TURNS, seed="second process").go_on(RUN, (QUESTION,))
+        second.go_on(run, second.latest().transcript)
 
 
 def test_no_unit_of_work_is_open_while_a_tool_or_the_model_works():

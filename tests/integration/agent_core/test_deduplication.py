@@ -11,6 +11,8 @@ from agent_core.adapters.in_memory.unit_of_work import InMemoryUnitOfWork
 from agent_core.adapters.policy.rule_set_policy import NO_EFFECTS, RuleSetPolicy
 from agent_core.adapters.tools.registry import StaticToolRegistry
 from agent_core.application import invocation_rows as rows
+from agent_core.application.call_journal import CallJournal
+from agent_core.application.cancellation import CancellationToken
 from agent_core.application.inline import run_inline
 from agent_core.application.journal import Journal
 from agent_core.application.tool_pipeline import Proposal, ToolPipeline
@@ -50,9 +52,10 @@ class Parts:
             units=lambda: self.store,
             clock=clock,
             ids=self.ids,
-            journal=Journal(clock, self.ids),
+            calls=CallJournal(clock, self.ids, Journal(clock, self.ids)),
             registry=StaticToolRegistry([self.tool]),
             policy=RuleSetPolicy(NO_EFFECTS),
+            token=CancellationToken(),
         )
 
     def proposal(self, call_id="call", arguments="{}"):

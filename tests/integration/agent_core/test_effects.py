@@ -8,7 +8,7 @@ from agent_core.adapters.policy.rule_set_policy import NO_EFFECTS, RuleSetPolicy
 from agent_core.application.inline import run_inline
 from agent_core.application.tool_pipeline import believable
 from agent_core.bootstrap import PINNED_START
-from agent_core.domain.errors import StaleState
+from agent_core.domain.errors import Fenced
 from agent_core.domain.invocations import InvocationStatus, ToolInvocation
 from agent_core.domain.outcomes import make_outcome
 from agent_core.domain.policy import PolicyEffect, Rule, RuleSet
@@ -156,7 +156,7 @@ def test_a_call_that_has_ended_has_no_effect_any_more():
         raise ToolFailure(ToolFailureKind.UPSTREAM_ERROR, "tool.upstream_error")
 
     effect = Effect(writer(keeps))
-    with pytest.raises(StaleState):
+    with pytest.raises(Fenced):
         run_inline(kept[0]())
     (row,) = run_inline(effect.runtime.invocations(effect.run.id))
     assert row.effect_sent_at is None

@@ -150,7 +150,7 @@ def test_a_run_that_was_taken_up_too_late_does_nothing():
     run, types = run_inline(execute())
     assert run.failure.reason == "deadline_exceeded"
     assert (run.failure.step_number, run.failure.attempt_number) == (0, None)
-    assert types[-3:] == ["run.queued", "run.started", "run.failed"]
+    assert types[-3:] == ["run.claimed", "run.started", "run.failed"]
     assert pinned.model.turns_consumed == 0
 
 

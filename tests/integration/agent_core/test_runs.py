@@ -28,6 +28,7 @@ def test_a_direct_response():
         "session.created",
         "user.message.created",
         "run.queued",
+        "run.claimed",
         "run.started",
         "model.request.started",
         "model.response.completed",
@@ -190,11 +191,12 @@ def test_what_is_unknown_is_not_found():
 
 def test_a_session_names_registered_tools_only():
     runtime = build_pinned_runtime(turns=[], seed="tools").runtime
-    with pytest.raises(ValueError, match=r"not registered: a\.tool, b\.tool; registered: demo"):
+    with pytest.raises(ValueError, match=r"not registered: a\.tool, b\.tool; registered: conv"):
         run_inline(runtime.open_session(SOMEBODY, ["b.tool", "math.calculate", "a.tool"]))
     pinned = run_inline(runtime.open_session(SOMEBODY, ["math.calculate"] * 2))
     assert pinned.tool_names == ("math.calculate",)
     assert run_inline(runtime.open_session(SOMEBODY)).tool_names == (
+        "conversation.ask_user",
         "demo.external_write",
         "demo.unsafe_write",
         "math.calculate",

@@ -102,7 +102,8 @@ def test_a_nonce_is_made_after_the_content_and_given_to_nobody():
     ((_, context),) = tool.given
     assert len(nonce) == 36
     assert nonce not in (context.invocation_id, context.idempotency_key)
-    assert nonce not in repr((seen.row, seen.events))
+    assert nonce == seen.row.nonce
+    assert nonce not in repr(seen.events)
 
 
 @pytest.mark.parametrize(

@@ -110,11 +110,17 @@ def test_calls_without_a_normal_form_are_the_same_call_of_a_tool():
 def test_the_third_equal_denial_ends_the_run():
     denied = call(status="DENIED")
     breaker = Breaker()
-    assert [breaker.record(denied) for _ in range(3)] == [
-        None,
-        None,
-        FailureReason.REPEATED_DENIAL,
-    ]
+    for expected in (None, None, FailureReason.REPEATED_DENIAL):
+        breaker.record(denied)
+        assert breaker.tripped is expected
+    breaker.record(B)
+    assert breaker.tripped is FailureReason.REPEATED_DENIAL, "nothing takes that back"
+
+
+def test_a_refused_repetition_on_record_ends_the_run():
+    refused = call(status="DENIED", code="tool.breaker.repeated_call")
+    assert Breaker([A, A, A, A]).tripped is None
+    assert Breaker([A, A, A, A, refused]).tripped is FailureReason.TOOL_LOOP_DETECTED
 
 
 @pytest.mark.parametrize(
@@ -124,19 +130,20 @@ def test_the_third_equal_denial_ends_the_run():
 def test_another_denial_is_counted_by_itself(between):
     denied = call(status="DENIED")
     breaker = Breaker([denied, between, denied])
-    assert breaker.record(between) is None
-    assert breaker.record(denied) is FailureReason.REPEATED_DENIAL
+    breaker.record(between)
+    assert breaker.tripped is None
+    breaker.record(denied)
+    assert breaker.tripped is FailureReason.REPEATED_DENIAL
 
 
 def test_a_success_of_another_call_resets_denials():
     denied = call(status="DENIED")
-    breaker = Breaker([denied, denied, B])
-    assert [breaker.record(denied) for _ in range(2)] == [None, None]
+    assert Breaker([denied, denied, B, denied, denied]).tripped is None
 
 
 def test_its_own_success_resets_no_denials():
     denied = call(status="DENIED")
-    assert Breaker([denied, denied, A]).record(denied) is FailureReason.REPEATED_DENIAL
+    assert Breaker([denied, denied, A, denied]).tripped is FailureReason.REPEATED_DENIAL
 
 
 def test_an_uncertain_call_is_never_made_again_and_the_run_goes_on():
