@@ -59,6 +59,33 @@ EVEN = ACTIVE.format(
     defect="made_odd",
     rule="odd",
 )
+# Two ready checks, in an area without code: its counterexamples are folders.
+CODE = """
+- id: gate.code.no_shell
+  milestone: 0
+  kind: structural
+  spec: docs/specs/code.md#hard-gates
+  statement: Nothing starts a shell.
+  check: hardgate:forbidden_calls
+  options:
+    roots: [.]
+    calls:
+      - names: [os.system, subprocess]
+        reason: It starts another program.
+  sources: [//texts:plain]
+  counterexamples:
+    - {name: shell, reason: forbidden_call, tree: gates/defects/code/shell}
+- id: gate.code.layers
+  milestone: 0
+  kind: structural
+  spec: docs/specs/code.md#hard-gates
+  statement: The lower module knows nothing of the higher one.
+  check: hardgate:import_layers
+  options: {roots: [.], layers: [[texts.low], [texts.high]]}
+  sources: [//texts:plain]
+  counterexamples:
+    - {name: upward, reason: layer_order, tree: gates/defects/code/upward}
+"""
 TURNED = """
 - id: gate.notes.turned
   milestone: 0
@@ -141,6 +168,11 @@ FILES = {
     "gates/words.yaml": QUIET + LATER,
     "gates/numbers.yaml": SMALL + EVEN,
     "gates/notes.yaml": TURNED + KIND,
+    "gates/code.yaml": CODE,
+    "gates/defects/code/shell/texts/low.py": "from os import system as go\n\ngo('true')\n",
+    "gates/defects/code/upward/texts/low.py": "def late():\n    import texts.high\n",
+    "texts/low.py": "import json\n",
+    "texts/high.py": "from texts import low\n",
     "gates/checks/notes.py": NOTES_CHECKS,
     "gates/defects/notes.py": NOTES_DEFECTS,
     "gates/checks/words.py": CHECK.format(name="quiet", rule="shouting", refused="line.isupper()"),
@@ -154,6 +186,7 @@ FILES = {
     "texts/turn.py": "def turn(text):\n    return text[::-1]\n",
     "texts/BUILD.bazel": 'load("@rules_python//python:defs.bzl", "py_library")\n'
     'py_library(name = "turn", srcs = ["turn.py"], visibility = ["//visibility:public"])\n'
+    'filegroup(name = "plain", srcs = ["high.py", "low.py"], visibility = ["//visibility:public"])\n'
     + "".join(
         f'filegroup(name = "{name}", srcs = ["{name}.txt"], visibility = ["//visibility:public"])\n'
         for name in ("words", "numbers")
@@ -179,5 +212,11 @@ TURNED_GATE = {"//gates:notes/turned", "//gates:notes/turned.counterexample.cut"
 KIND_GATE = {"//gates:notes/kind", "//gates:notes/kind.counterexample.rude"}
 CASES = {"//evals:cases/first", "//evals:cases/second"}
 PENDING = {"//gates:words/later", "//evals:cases/third"}
-STRUCTURAL = SMALL_GATE | EVEN_GATE | QUIET_GATE
+CODE_GATES = {
+    "//gates:code/no_shell",
+    "//gates:code/no_shell.counterexample.shell",
+    "//gates:code/layers",
+    "//gates:code/layers.counterexample.upward",
+}
+STRUCTURAL = SMALL_GATE | EVEN_GATE | QUIET_GATE | CODE_GATES
 ACTIVE_TARGETS = STRUCTURAL | TURNED_GATE | KIND_GATE | CASES

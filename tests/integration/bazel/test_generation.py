@@ -80,6 +80,18 @@ def test_each_gate_twin_and_case_is_a_test_that_passes(first: Done) -> None:
     assert checked(first) == verdicts(STRUCTURAL)
 
 
+def test_a_ready_check_depends_on_what_it_needs_only(bazel: NestedBazel, first: Done) -> None:
+    """Neither code of the area nor a library of another check is among the inputs."""
+    inputs = {
+        name: bazel.run("query", f"deps(//gates:code/{name}.verdict)").lines
+        for name in ("layers", "no_shell")
+    }
+    assert any("//grimp" in label for label in inputs["layers"])
+    assert not any("//grimp" in label for label in inputs["no_shell"])
+    for labels in inputs.values():
+        assert not any("detect_secrets" in label or "code_checks" in label for label in labels)
+
+
 def test_pending_is_printed_as_skipped(first: Done) -> None:
     for label in PENDING:
         assert f"{label} SKIPPED" in [" ".join(line.split()) for line in first.lines]

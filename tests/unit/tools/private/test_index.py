@@ -46,6 +46,7 @@ BAD_GATES = [
     (gate("kind: structurel", "kind"), 3, "schema.value", "did you mean 'structural'?"),
     (gate("kind: [case]", "kind"), 3, "schema.value", "found kind a list"),
     (gate("check: [a]"), 4, "schema.type", "found a list; allowed: a text"),
+    (gate("options: [a]"), 4, "schema.type", "found a list; allowed: a map"),
     (gate("spec: 3"), 4, "schema.type", "found 3; allowed: a text"),
     (gate("sources: //src:sources"), 4, "schema.type", "allowed: a list of Bazel labels"),
     (gate("sources: [src/a.py]"), 4, "label_malformed", "found 'src/a.py'"),
@@ -104,7 +105,9 @@ def test_all_faults_of_an_entry_are_named(tmp_path: Path) -> None:
     assert not index.gates
 
 
-@pytest.mark.parametrize("name", ["Demo.yaml", "a.b.yaml", "demo.yml", "my-area.yaml"])
+@pytest.mark.parametrize(
+    "name", ["Demo.yaml", "a.b.yaml", "demo.yml", "my-area.yaml", "demo.YAML", "demo.Yml"]
+)
 def test_a_file_that_would_be_left_out_is_named(tmp_path: Path, name: str) -> None:
     index = index_of(tmp_path, {f"gates/{name}": SOUND})
     (fault,) = index.invalid
@@ -260,3 +263,15 @@ def test_labels(text: str | None, good: bool) -> None:
 def test_starlark_holds_every_value() -> None:
     value = {"b": [1, None, True, 'quote " and \\ and größer'], "a": [{"x": 1.5}]}
     assert eval(starlark(value)) == value  # the part of the syntax that Python shares
+
+
+def test_the_options_of_a_ready_check_are_handed_on_as_they_are(tmp_path: Path) -> None:
+    line = "options: {layers: [[a], [b]], imports: [{through_others: false, reason: größer}]}"
+    index = index_of(tmp_path, {"gates/demo.yaml": gate(line)})
+    (entry,) = index.gates
+    expected = {
+        "layers": [["a"], ["b"]],
+        "imports": [{"through_others": False, "reason": "größer"}],
+    }
+    assert entry["options"] == expected
+    assert eval(starlark(entry["options"])) == expected
