@@ -1,8 +1,10 @@
 """Repositories that only this project's own tests need."""
 
+load("//tools/private:docker.bzl", _docker_engine = "docker_engine")
 load("//tools/private:nested.bzl", _nested_bazel = "nested_bazel", _wheelhouse = "wheelhouse")
 load("//tools/private:npm.bzl", "npm_packages")
 
+docker_engine = _docker_engine
 nested_bazel = _nested_bazel
 
 def wire_npm(name):
@@ -29,11 +31,12 @@ def wheelhouses():
     )
 
 def _development(_module_ctx):
+    _docker_engine(name = "hardgate_docker")
     _nested_bazel(name = "hardgate_nested_bazel")
     wheelhouses()
     wire_npm(name = "hardgate_wire_npm")
 
 development = module_extension(
     implementation = _development,
-    doc = "Makes hardgate_nested_bazel, two wheelhouses and hardgate_wire_npm.",
+    doc = "Makes hardgate_docker, hardgate_nested_bazel, two wheelhouses and hardgate_wire_npm.",
 )

@@ -1,9 +1,9 @@
 """Counts test targets in a build event stream and prints the line that CI reads.
 
 Usage: count.py EVENTS TEST_EXIT_CODE REPORT_EXIT_CODE. The last line is `N passed, N failed`. A
-target that did not build is a failed one, and so is the report when it did not end well; pending
-gates, which Bazel skips, are counted in a line of their own. The exit code is 0 only when tests ran
-and nothing failed.
+target that did not build is a failed one, and so is the report when it did not end well. Pending
+gates, which Bazel skips, are counted in a line of their own; another test that it skipped, because
+the machine lacks what it needs, is named. The exit code is 0 only when tests ran and nothing failed.
 """
 
 import json
@@ -51,7 +51,10 @@ def main(events, test_code, report_code):
     if test_code and not failed:
         failed = {f"bazel test, which ended with code {test_code}"}
         print(f"failed: {failed}")
-    print(f"{len(skipped)} pending gates and cases, not run before their milestone")
+    lacking = {label for label in skipped if label.startswith("//tests:")}
+    for label in sorted(lacking):
+        print(f"not run, this machine lacks what it needs: {label}")
+    print(f"{len(skipped - lacking)} pending gates and cases, not run before their milestone")
     print(f"{len(passed)} passed, {len(failed)} failed")
     return 0 if passed and not failed else 1
 

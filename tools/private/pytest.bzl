@@ -2,7 +2,7 @@
 
 load(":python.bzl", "python_module_test")
 
-_PER_FILE = ["data", "deps", "environment", "size", "tags"]
+_PER_FILE = ["data", "deps", "environment", "size", "tags", "target_compatible_with"]
 
 def hardgate_pytest(
         srcs,
@@ -25,7 +25,8 @@ def hardgate_pytest(
       environment: dict of strings, variables to set; $(rootpath LABEL) of something in data is expanded.
       support: list of files that tests import or use, such as conftest.py.
       suffix: string, what the names end in: for files that are tested in more than one way.
-      per_file: dict of dicts, attributes (data, deps, size, tags, environment) for single files.
+      per_file: dict of dicts, attributes for single files: data, deps, size, tags, environment; target_compatible_with of a test that
+        needs what not every machine has: Bazel says of each that it skipped it.
     """
     for file, attributes in per_file.items():
         if file not in srcs:
@@ -47,5 +48,6 @@ def hardgate_pytest(
             environment = environment | more.get("environment", {}),
             main = "run_pytest",
             tags = tags + more.get("tags", []),
+            target_compatible_with = more.get("target_compatible_with", []),
             deps = deps + more.get("deps", []) + [Label("//tools/private:run_pytest")],
         )

@@ -70,6 +70,22 @@ def test_the_last_line_counts(tmp_path, capsys):
     assert (code, lines[-1]) == (0, "1 passed, 0 failed")
 
 
+def test_what_was_skipped_for_the_machine_is_named(tmp_path, capsys):
+    events = [
+        event
+        for label in ("//gates:x", "//evals:y", "//tests:z")
+        for event in (configured(label), completed(label, aborted={"reason": "SKIPPED"}))
+    ]
+    assert run(tmp_path, capsys, [*PASSING, *events], 0, 0) == (
+        0,
+        [
+            "not run, this machine lacks what it needs: //tests:z",
+            "2 pending gates and cases, not run before their milestone",
+            "1 passed, 0 failed",
+        ],
+    )
+
+
 @pytest.mark.parametrize(
     ("events", "codes", "last"),
     [
