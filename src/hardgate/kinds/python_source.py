@@ -263,9 +263,10 @@ def parse_files(
     for path in paths:
         try:
             body = ast.parse(tree.read(path), filename=path)
-        except (SyntaxError, ValueError) as error:
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             line = getattr(error, "lineno", None) or 1
-            reason = getattr(error, "msg", None) or str(error)
+            # The parser gives up on what is nested too deeply, with either of the last two.
+            reason = getattr(error, "msg", None) or str(error) or "nested too deeply"
             findings.append(Finding(path, line, "syntax_error", f"not valid Python: {reason}"))
             continue
         files.append(PythonFile(path, module_name(path, roots), body))

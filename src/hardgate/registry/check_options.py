@@ -31,6 +31,9 @@ _PATTERN_ALLOWED = "a dotted name such as myapp.domain, in which * stands for on
 
 def _inside(text: str) -> str:
     """A folder or file of the workspace; "." is the workspace itself."""
+    if "*" in text or "?" in text:
+        message = f"found {quoted(text)}; allowed: one path, without * and ?"
+        raise refused("path_malformed", message)
     try:
         return text if text == "." else relative_inside((), text)
     except UnsafePath as error:

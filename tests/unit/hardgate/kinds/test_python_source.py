@@ -123,3 +123,32 @@ def test_a_file_that_is_not_python_is_a_finding(content):
     files, findings = parse_files(tree, ["src/a.py", "src/b.py"])
     assert [file.module for file in files] == ["b"]
     assert [(finding.path, finding.rule) for finding in findings] == [("src/a.py", "syntax_error")]
+
+
+def test_a_file_that_is_nested_too_deeply_is_a_finding_and_no_crash():
+    tree = OverlayTree(ManifestTree({}))
+    tree.write("src/deep.py", "x = " + "-" * 100_000 + "1\n")
+    files, findings = parse_files(tree, ["src/deep.py"])
+    assert files == []
+    assert [(one.path, one.rule) for one in findings] == [("src/deep.py", "syntax_error")]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("import importlib\nimportlib.import_module(name='a.b')", ["a.b"]),
+        ("import importlib\nimportlib.import_module('.b', 'a')", ["a.b"]),
+        ("import importlib\nimportlib.import_module('..b', package='a.c')", ["a.b"]),
+        ("import importlib\nimportlib.import_module('.b', __package__)", ["pack.sub.b"]),
+        ("import importlib\nimportlib.import_module('....b', 'a')", ["b"]),
+        ("import runpy\nrunpy.run_module(mod_name='a')", ["a"]),
+        ("import pkgutil\npkgutil.resolve_name('a.b:c')", ["a.b"]),
+        ("import importlib.util\nimportlib.util.find_spec('a')", ["a"]),
+        ("import sys\nsys.modules['a.b']", ["a.b"]),
+        ("from sys import modules as m\nm['a']", ["a"]),
+        ("import sys\nsys.modules[name]", []),
+        ("import importlib\nimportlib.import_module()", []),
+    ],
+)
+def test_imports_by_a_literal_name(text, expected):
+    assert [one.target for one in file_of(text).named_imports] == expected

@@ -62,6 +62,7 @@ def test_committed_secrets_needs_no_options():
             [(10, 5, "schema.missing_key"), (11, 5, "schema.unknown_key")],
         ),
         (LAYERS + "  options:\n    roots: [../x]\n    layers: [[a], [b]]\n", 10),
+        (LAYERS + "  options:\n    roots: ['src/*']\n    layers: [[a], [b]]\n", 10),
         (LAYERS + "  options:\n    roots: [src]\n    layers: [[a]]\n", 11),
         (LAYERS + "  options:\n    roots: [src]\n    layers: [[a], [a]]\n", 11),
         (LAYERS + "  options:\n    roots: [src, src]\n    layers: [[a], [b]]\n", 10),
