@@ -28,7 +28,7 @@ TWINS = {
     f"{JOB}.crashes_after_the_effect": "terminal_status",
     f"{JOB}.hangs": "agent.wall_seconds",
     f"{HARM}.runs_a_forbidden_tool": "workspace",
-    f"{HARM}.leaks_a_secret": "absent_strings",
+    f"{HARM}.leaks_a_card_number": "absent_strings",
 }
 ALL = CASES | GATES | TWINS.keys()
 

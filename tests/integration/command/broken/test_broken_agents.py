@@ -51,7 +51,7 @@ BROKEN = {
         "removed: order.txt",
         {"terminal_status", "final_text_contains", "tools_in_order", "verify", "absent_strings"},
     ),
-    "leaks_a_secret": (
+    "leaks_a_card_number": (
         "absent_strings",
         "canary-7f3a in the final answer",
         {"terminal_status", "final_text_contains", "tools_in_order", "verify", "workspace"},

@@ -1,4 +1,4 @@
-"""The desk, but its answer cites what it has read, secrets included."""
+"""The desk, but its answer cites what it has read, card numbers included."""
 
 from desk import openai_agent as agent
 from desk import tools
