@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from agent_core.application.checkpointing import CheckpointWriter
 from agent_core.application.context_builder import seed_transcript
 from agent_core.application.finalize import Finalizer
 from agent_core.application.journal import Journal
@@ -11,6 +12,7 @@ from agent_core.application.rebuild import NO_PROGRESS, Progress, restored
 from agent_core.application.run_loop import RunLoop
 from agent_core.domain import budgets
 from agent_core.domain.canonical import JsonObject
+from agent_core.domain.checkpoints import CheckpointTrigger
 from agent_core.domain.context import Transcript
 from agent_core.domain.errors import Fenced, StorageUnavailable
 from agent_core.domain.events import EventType
@@ -61,6 +63,7 @@ class RunExecutor:
         self._journal = journal
         self._loop = loop
         self._finalizer = finalizer
+        self._checkpoints = CheckpointWriter(clock, journal)
 
     async def execute(self, run: Run) -> Executed:
         """Execute a run that was claimed until it ends or waits.
@@ -109,6 +112,9 @@ class RunExecutor:
         if state.version is not None:
             payload["version"] = state.version
         await self._journal.record(unit, run, EventType.RUN_RESUMED, payload)
+        if state.is_ahead:  # the checkpoint that should have followed the turn
+            trigger = CheckpointTrigger.MODEL_RESPONSE
+            await self._checkpoints.write(unit, run, state.transcript, trigger)
         return _Start(run, session, state.transcript, state.progress, None)
 
     async def _broken(self, run_id: str, error: Exception) -> RunOutcome:

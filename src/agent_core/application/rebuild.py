@@ -39,12 +39,13 @@ NO_PROGRESS = Progress()
 
 class Restored(NamedTuple):
     """`run` with the counters that go with `transcript`. `version` is that of the checkpoint from
-    which it was made, None for one made without."""
+    which it was made, None for one made without; `is_ahead`: the model had answered since."""
 
     run: Run
     transcript: Transcript
     progress: Progress
     version: int | None
+    is_ahead: bool
 
 
 async def restored(unit: UnitOfWork, run: Run) -> Restored:
@@ -73,6 +74,7 @@ async def restored(unit: UnitOfWork, run: Run) -> Restored:
         transcript,
         _progress([event for event in log if event.run_id == run.id], step),
         None if checkpoint is None else checkpoint.version,
+        bool(turns),
     )
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agent_core.application.cancellation import CancellationToken, Cancelled
+from agent_core.application.checkpointing import CheckpointWriter
 from agent_core.application.context_builder import build_request
 from agent_core.application.journal import Journal
 from agent_core.application.model_step import ModelStep
@@ -24,7 +25,7 @@ from agent_core.application.tool_batch import ToolBatch
 from agent_core.application.tool_pipeline import RunSuspended
 from agent_core.domain import budgets
 from agent_core.domain.breaker import Breaker
-from agent_core.domain.checkpoints import Checkpoint, CheckpointTrigger, stored
+from agent_core.domain.checkpoints import CheckpointTrigger
 from agent_core.domain.context import (
     ContextItem,
     ItemKind,
@@ -33,7 +34,7 @@ from agent_core.domain.context import (
     pending_calls,
 )
 from agent_core.domain.events import EventType
-from agent_core.domain.runs import OutcomeKind, Run, RunOutcome, RunStatus
+from agent_core.domain.runs import OutcomeKind, Run, RunOutcome
 from agent_core.domain.sessions import Session
 from agent_core.domain.tools import ToolSpec
 from agent_core.ports.determinism import Clock
@@ -62,6 +63,7 @@ class RunLoop:
         self._model_step = model_step
         self._batch = batch
         self._token = token
+        self._checkpoints = CheckpointWriter(clock, journal)
 
     async def run(
         self,
@@ -133,40 +135,18 @@ class RunLoop:
 
     async def _breaker(self, run: Run, transcript: Transcript) -> Breaker:
         """Counts what the transcript has the results of, and not what was recorded after it."""
-        answered = {item.id for item in transcript if item.kind is ItemKind.TOOL_RESULT}
+        answered = [item.id for item in transcript if item.kind is ItemKind.TOOL_RESULT]
         if not answered:
             return Breaker()
         async with self._units() as unit:
-            recorded = await unit.invocations.list_for_run(run.id)
-        return Breaker(row for row in recorded if row.id in answered)
+            recorded = {row.id: row for row in await unit.invocations.list_for_run(run.id)}
+        return Breaker(recorded[row_id] for row_id in answered)
 
     async def _checkpoint(
         self, run: Run, transcript: Transcript, trigger: CheckpointTrigger
     ) -> tuple[Run, Transcript]:
         async with self._units() as unit:
-            latest = await unit.checkpoints.latest(run.id)
-            checkpoint = Checkpoint(
-                run_id=run.id,
-                version=latest.version + 1 if latest else 1,
-                trigger=trigger,
-                step_count=run.step_count,
-                usage=run.usage,
-                transcript=transcript,
-                created_at=self._clock.now(),
-            )
-            await unit.checkpoints.add(checkpoint)
-            await unit.runs.update(run, expected=RunStatus.RUNNING)
-            await self._journal.record(
-                unit,
-                run,
-                EventType.RUN_CHECKPOINTED,
-                {
-                    "version": checkpoint.version,
-                    "trigger": trigger,
-                    "step_number": run.step_count,
-                    "full": stored(checkpoint, latest).is_full,
-                },
-            )
+            await self._checkpoints.write(unit, run, transcript, trigger)
         return run, transcript
 
     async def _publish(self, run: Run, answer: ContextItem) -> None:

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from agent_core.application import invocation_rows as rows
 from agent_core.application.call_journal import CALL_EVENTS
-from agent_core.application.context_builder import seed_transcript
 from agent_core.application.dispatcher import ANSWERED, RunDispatcher
 from agent_core.application.journal import Journal
+from agent_core.application.rebuild import restored
 from agent_core.domain.budgets import limit_problems
 from agent_core.domain.canonical import JsonObject, JsonValue
 from agent_core.domain.context import Transcript
@@ -187,13 +187,14 @@ class Runtime:
             return await unit.invocations.list_for_run(run_id)
 
     async def transcript(self, run_id: str) -> Transcript:
-        """The conversation as the run's last checkpoint has it, every item with its labels; the
-        session's messages where there is none. Raises `NotFound`."""
+        """The conversation as the run's last checkpoint has it, every item with its labels, or as
+        it is rebuilt where there is none. Raises `NotFound`."""
         async with self._units() as unit:
             run = await unit.runs.get(run_id)
             latest = await unit.checkpoints.latest(run_id)
-            events = await unit.events.list_for_session(run.session_id)
-        return seed_transcript(events) if latest is None else latest.transcript
+            if latest is not None:
+                return latest.transcript
+            return (await restored(unit, run)).transcript
 
     async def final_text(self, run_id: str) -> str | None:
         """The answer of a completed run; None while there is none. Raises `NotFound`."""

@@ -1,9 +1,13 @@
 """Runs with a scripted model, and everything that can be asked about them afterwards."""
 
+from agent_core.adapters.determinism.clocks import PinnedClock
+from agent_core.adapters.determinism.ids import PinnedIdFactory
+from agent_core.adapters.determinism.schedulers import DeterministicScheduler
+from agent_core.adapters.in_memory.unit_of_work import InMemoryUnitOfWork
 from agent_core.adapters.models.scripted import ScriptedModelProvider
 from agent_core.adapters.tools.math_calculate import MathCalculate
 from agent_core.application.inline import run_inline
-from agent_core.bootstrap import build_pinned_runtime, build_runtime
+from agent_core.bootstrap import PINNED_START, build_pinned_runtime, build_runtime, build_worker
 from agent_core.domain.model import ModelErrorClass
 from agent_core.domain.model_script import ErrorTurn, FinalTurn, ScriptedToolCall, ToolCallsTurn
 from agent_core.domain.sessions import Principal
@@ -140,3 +144,134 @@ class Listened:
         self.run = await self.runtime.run_until_terminal(run_id)
         self.rows = await self.runtime.invocations(run_id)
         self.events = await self.runtime.events(session.id)
+
+
+class Killed(BaseException):
+    """The process ends here: nothing may catch this."""
+
+
+class MortalStore(InMemoryUnitOfWork):
+    """A store that outlives the processes: it ends one right after its commit number
+    `dies_after`, or, with `dies_early`, right before."""
+
+    def __init__(self):
+        super().__init__()
+        self.commits = 0
+        self.dies_after = None
+        self.dies_early = False
+
+    async def __aexit__(self, error_type, error, traceback):
+        if error_type is None and self.commits + 1 == self.dies_after and self.dies_early:
+            await super().__aexit__(Killed, Killed(), None)
+            raise Killed
+        await super().__aexit__(error_type, error, traceback)
+        if error_type is None:
+            self.commits += 1
+            if self.commits == self.dies_after:
+                raise Killed
+
+
+class Durable:
+    """One run over a store that outlives the processes which execute it."""
+
+    def __init__(self, turns, tools, principal=SOMEBODY, **composition):
+        self.store = MortalStore()
+        self.clock = PinnedClock(PINNED_START)
+        self.turns = turns
+        self.tools = tools
+        self.composition = composition
+        self.runtimes = 0
+        runtime = self.process()
+        self.session = run_inline(runtime.open_session(principal))
+        self.run_id = run_inline(runtime.submit(self.session.id, "Please."))
+
+    def _model(self):
+        """The model goes on with the turn after the last that is on record."""
+        recorded = run_inline(self.store.turns.list_for_run(getattr(self, "run_id", "")))
+        return Listening(self.turns[len(recorded) :], self.clock)
+
+    def _parts(self, **more):
+        self.runtimes += 1
+        return {
+            "model": self._model(),
+            "units": lambda: self.store,
+            "clock": self.clock,
+            "ids": PinnedIdFactory(f"process {self.runtimes}", 1000 * self.runtimes),
+            "tools": self.tools,
+            "scheduler": DeterministicScheduler(),
+            "owner": f"process {self.runtimes}",
+            **self.composition,
+            **more,
+        }
+
+    def process(self, **more):
+        """A runtime of its own over the store, as a process has one."""
+        return build_runtime(**self._parts(**more))
+
+    def worker(self, **more):
+        return build_worker(**self._parts(**more))
+
+    def executed(self, **more):
+        """The run after a new process has executed it."""
+        return run_inline(self.process(**more).run_until_terminal(self.run_id))
+
+    def killed(self, dies_after=None, dies_early=False, **more):
+        """Execute in a process that is killed at a commit or by an observer; False if it was not
+        and came to the end."""
+        self.store.dies_after = dies_after and self.store.commits + dies_after
+        self.store.dies_early = dies_early
+        try:
+            self.executed(**more)
+        except Killed:
+            return True
+        finally:
+            self.store.dies_after = None
+        return False
+
+    def recovered(self, **more):
+        """The run after its lease is over and a new worker has done all there is to do."""
+        self.clock.advance(31)
+        run_inline(self.worker(**more).run_until_idle())
+        return self.run
+
+    @property
+    def run(self):
+        return run_inline(self.store.runs.get(self.run_id))
+
+    @property
+    def rows(self):
+        return run_inline(self.store.invocations.list_for_run(self.run_id))
+
+    @property
+    def reviews(self):
+        return run_inline(self.store.reviews.list_for_run(self.run_id))
+
+    @property
+    def events(self):
+        return run_inline(self.store.events.list_for_session(self.session.id))
+
+    @property
+    def types(self):
+        return [event.event_type.value for event in self.events]
+
+    @property
+    def transcript(self):
+        """What the model would be shown, without the ids and nonces, which each process makes."""
+        transcript = run_inline(self.process().transcript(self.run_id))
+        return [
+            (item.kind, item.labels, item.text, item.tool_calls, item.call_id, item.outcome)
+            for item in transcript
+        ]
+
+
+def kills_at(point, occurrence=1):
+    """An observer that ends the process at a point of the pipeline."""
+    seen = []
+
+    async def observer(here, run, row):
+        if here == point:
+            seen.append(row)
+            if len(seen) == occurrence:
+                raise Killed
+
+    return observer

@@ -32,11 +32,14 @@ class SystemIdFactory(IdFactory):
 
 
 class PinnedIdFactory(IdFactory):
-    """The same ids in the same order for the same seed; different ids for different seeds."""
+    """The same ids in the same order for the same seed; different ids for different seeds.
 
-    def __init__(self, seed: str) -> None:
+    `first` is the number of the first id: ids with higher numbers sort later, whatever their seed.
+    """
+
+    def __init__(self, seed: str, first: int = 0) -> None:
         self._seed = seed
-        self._count = 0
+        self._count = first
 
     def new_id(self) -> str:
         digest = hashlib.sha256(f"{self._seed}\0{self._count}".encode()).digest()
