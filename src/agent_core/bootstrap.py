@@ -31,12 +31,14 @@ from agent_core.application.settlement import Settlement
 from agent_core.application.tool_batch import ToolBatch
 from agent_core.application.tool_pipeline import ToolPipeline
 from agent_core.domain.deployment import DeploymentMode
+from agent_core.domain.errors import SchemaMismatch
 from agent_core.domain.events import Event
 from agent_core.domain.leases import LEASE_SECONDS
 from agent_core.domain.model_script import ScriptedTurn
 from agent_core.domain.recorded_results import RecordedResults
-from agent_core.domain.sessions import Principal
+from agent_core.domain.sessions import DEFAULT_TENANT, Principal
 from agent_core.ports.determinism import BatchScheduler, Clock, IdFactory
+from agent_core.ports.maintenance import TenantMaintenance
 from agent_core.ports.models import ModelProvider
 from agent_core.ports.observation import PipelineObserver
 from agent_core.ports.persistence import EventListener, UnitOfWorkFactory
@@ -233,6 +235,72 @@ def build_worker(
 def _in_memory(listener: EventListener | None) -> UnitOfWorkFactory:
     store = InMemoryUnitOfWork(listener)
     return lambda: store
+
+
+class Storage(NamedTuple):
+    """Where the records of one tenant are kept.
+
+    `units` may be used on any thread, where they are not in memory; `close` ends what they hold.
+    """
+
+    units: UnitOfWorkFactory
+    close: Callable[[], None]
+
+
+def open_storage(
+    url: str, *, tenant_id: str = DEFAULT_TENANT, listener: EventListener | None = None
+) -> Storage:
+    """Open `memory`, `sqlite:///PATH` or `postgresql+psycopg://...` for a tenant; `listener` is told
+    of each event that these units commit.
+
+    A file of SQLite is made, or brought to the present schema. On PostgreSQL that takes the owner
+    (`migrate_storage`). Raises `ValueError` for another URL, `SchemaMismatch`, and
+    `StorageUnavailable`.
+    """
+    if url == "memory":
+        return Storage(_in_memory(listener), lambda: None)
+    # Imported here: a process that keeps its records in memory does not pay for SQL.
+    from agent_core.adapters.sql.store import SqlStore
+
+    store = SqlStore(url)
+    try:
+        store.check_schema()
+    except SchemaMismatch:
+        if not store.is_embedded:
+            store.close()
+            raise
+        migrate_storage(url)
+    return Storage(store.units(tenant_id, listener), store.close)
+
+
+def migrate_storage(
+    url: str, application_role: str | None = None, maintenance_role: str | None = None
+) -> None:
+    """Bring a database to the present schema, and grant roles of PostgreSQL what they need.
+
+    Raises `ValueError` for a URL that is none of a database and for a role that does not exist or
+    could see past the policies on rows, `SchemaMismatch` for the schema of a newer program, and
+    `StorageUnavailable`; then nothing was changed.
+    """
+    from agent_core.adapters.sql.migrate import upgrade
+
+    upgrade(url, application_role, maintenance_role)
+
+
+class Maintenance(NamedTuple):
+    """Maintenance of a store; `close` ends its connections."""
+
+    tenants: TenantMaintenance
+    close: Callable[[], None]
+
+
+def open_maintenance(url: str) -> Maintenance:
+    """Open a database for maintenance; on PostgreSQL with the URL of the role for it. Raises
+    `ValueError` for a URL that is none of a database."""
+    from agent_core.adapters.sql.maintenance import SqlTenantMaintenance
+
+    maintenance = SqlTenantMaintenance(url)
+    return Maintenance(maintenance, maintenance.close)
 
 
 class Identity(NamedTuple):

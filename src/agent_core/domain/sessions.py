@@ -5,13 +5,15 @@ from __future__ import annotations
 from datetime import datetime
 from typing import NamedTuple
 
+DEFAULT_TENANT = "tenant_default"
+
 
 class Principal(NamedTuple):
     """Somebody who submits runs. `scopes` are compared as exact strings; there is no hierarchy."""
 
     id: str
     scopes: frozenset[str] = frozenset()
-    tenant_id: str = "tenant_default"
+    tenant_id: str = DEFAULT_TENANT
 
 
 class Session(NamedTuple):

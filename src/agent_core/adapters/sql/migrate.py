@@ -12,12 +12,14 @@ from alembic.config import Config
 from alembic.runtime.environment import EnvironmentContext
 from alembic.runtime.migration import MigrationContext
 from alembic.script import Script, ScriptDirectory
+from alembic.util import CommandError
 from sqlalchemy import Connection, text
 
 from agent_core.adapters.sql.engine import is_postgresql, open_engine
 from agent_core.adapters.sql.failures import translated
 from agent_core.adapters.sql.migrations.versions import MIGRATIONS
 from agent_core.adapters.sql.tables import METADATA, TENANT_OWNED
+from agent_core.domain.errors import SchemaMismatch
 
 _ROLE = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 _LOCK = 0x6861_7264_6761_7465
@@ -45,8 +47,9 @@ def upgrade(
 
     On PostgreSQL, `url` is its owner's, and the roles, which exist, are granted what they need:
     the one to run agents, the other to remove the records of a tenant. Raises `ValueError` for a
-    URL that is none of ours and for a role that could see past the policies on rows, `StorageFull`
-    and `StorageUnavailable`; then nothing was changed.
+    URL that is none of ours and for a role that could see past the policies on rows,
+    `SchemaMismatch` for a schema that this program does not know, `StorageFull` and
+    `StorageUnavailable`; then nothing was changed.
     """
     engine = open_engine(url)
     try:
@@ -86,7 +89,10 @@ def _run(connection: Connection) -> None:
     with environment:
         environment.configure(connection=connection, target_metadata=METADATA)
         with environment.begin_transaction():
-            environment.run_migrations()
+            try:
+                environment.run_migrations()
+            except CommandError as error:
+                raise SchemaMismatch("the schema is one that this program does not know") from error
 
 
 def _grant(connection: Connection, role: str | None, rights: Callable[[str], str]) -> None:

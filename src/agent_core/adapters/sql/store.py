@@ -20,16 +20,23 @@ class SqlStore:
         self._engine = open_engine(url)
         self._open_units = OpenUnits()
 
+    @property
+    def is_embedded(self) -> bool:
+        """Whether the database is a file of the process that opens it."""
+        return self._engine.dialect.name == "sqlite"
+
+    def schema_version(self) -> str | None:
+        """Which migration came last; None before the first. Raises `StorageUnavailable`."""
+        with translated("reading the version of the schema"), self._engine.connect() as connection:
+            if not inspect(connection).has_table("alembic_version"):
+                return None
+            found = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+            return None if found is None else str(found)
+
     def check_schema(self) -> None:
         """Raises `SchemaMismatch` unless the database has the tables that this program needs, and
         `StorageUnavailable`."""
-        with (
-            translated("reading the version of the schema"),
-            self._engine.connect() as connection,
-        ):
-            found = None
-            if inspect(connection).has_table("alembic_version"):
-                found = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+        found = self.schema_version()
         if found != SCHEMA_VERSION:
             raise SchemaMismatch(f"the schema is {found or 'not there'}; needed: {SCHEMA_VERSION}")
 

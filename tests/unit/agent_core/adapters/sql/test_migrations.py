@@ -94,6 +94,15 @@ def test_an_older_database_is_brought_forward(path, url, monkeypatch):
     SqlStore(url).check_schema()
 
 
+def test_a_newer_database_is_left_alone(path, url):
+    migrate.upgrade(url)
+    query(path, "UPDATE alembic_version SET version_num = '9999'")
+    with pytest.raises(SchemaMismatch, match="does not know"):
+        migrate.upgrade(url)
+    with pytest.raises(SchemaMismatch, match=f"the schema is 9999; needed: {SCHEMA_VERSION}"):
+        SqlStore(url).check_schema()
+
+
 def test_a_migration_that_fails_leaves_nothing_of_the_attempt(path, url, monkeypatch):
     def broken():
         op.create_table("half", Column("id", Integer))
