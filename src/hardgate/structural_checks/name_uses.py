@@ -14,7 +14,6 @@ from typing import NamedTuple
 from hardgate.kinds.python_source import PythonFile, inside
 from hardgate.structural_checks.modules import known_module
 
-_MOST_HOPS = 16
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
@@ -53,32 +52,57 @@ class NameUses:
                 yield from self._used(file, node, names)
 
     def _used(self, file: PythonFile, node: ast.expr, names: Sequence[str]) -> Iterator[Use]:
-        found = {one for name in file.qualified(node) for one in self.originals(name)}
-        for name in sorted(found):
+        written = file.qualified(node) or self._by_star(file, node)
+        for name in sorted({one for name in written for one in self.meanings(name)}):
             if inside(name, names):
                 yield Use(file, node.lineno, name, node)
 
     def _imported(self, file: PythonFile, names: Sequence[str]) -> Iterator[Use]:
         for one in file.imports:
             module, star, _ = one.target.rpartition(".*")
-            if star and any(inside(name, (module,)) for name in names):
-                yield Use(file, one.line, one.target, file.body)
+            if star:
+                # What comes from a module of the sources is found where it is used.
+                foreign = module not in self.by_module
+                if foreign and any(inside(name, (module,)) for name in names):
+                    yield Use(file, one.line, one.target, file.body)
             # `import time` alone takes nothing: what is used of it is found where it is used.
             elif "." in one.target:
-                for name in sorted(self.originals(one.target)):
+                for name in sorted(self.meanings(one.target)):
                     if inside(name, names):
                         yield Use(file, one.line, name, file.body)
 
-    def originals(self, name: str, hops: int = _MOST_HOPS) -> frozenset[str]:
-        """A dotted name as its first owners call it: what a module imported is not its own."""
-        name = name.removeprefix("builtins.")
+    def meanings(self, name: str) -> frozenset[str]:
+        """A dotted name, and what the modules that hand it on call it themselves."""
+        seen: set[str] = set()
+        waiting = [name.removeprefix("builtins.")]
+        while waiting:
+            one = waiting.pop().removeprefix("builtins.")
+            if one not in seen:
+                seen.add(one)
+                waiting += self._handed_on(one)
+        return frozenset(seen)
+
+    def _handed_on(self, name: str) -> list[str]:
+        """What a module of the sources imported under a name, if it did."""
         module = known_module(name, self.by_module)
-        if module is None or module == name or not hops:
-            return frozenset({name})
+        if module is None or module == name:
+            return []
+        file = self.by_module[module]
         first, dot, rest = name[len(module) + 1 :].partition(".")
-        origins = self.by_module[module].origins.get(first, frozenset()) - {f"{module}.{first}"}
-        found = [self.originals(origin + dot + rest, hops - 1) for origin in origins]
-        return frozenset().union(*found) if found else frozenset({name})
+        origins = file.origins.get(first) or [f"{base}.{first}" for base in self._stars(file)]
+        return [origin + dot + rest for origin in origins]
+
+    def _stars(self, file: PythonFile) -> list[str]:
+        """The modules of the sources of which a file imports every name."""
+        stars = [one.target[:-2] for one in file.imports if one.target.endswith(".*")]
+        return [module for module in stars if module in self.by_module]
+
+    def _by_star(self, file: PythonFile, node: ast.expr) -> list[str]:
+        """What a name stands for that nothing binds, where a star may have bound it."""
+        root = _root(node)
+        if not isinstance(root, ast.Name) or root.id in file.origins:
+            return []
+        return [f"{base}.{ast.unparse(node)}" for base in self._stars(file)]
 
 
 def _root(node: ast.AST) -> ast.AST:

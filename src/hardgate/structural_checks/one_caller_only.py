@@ -82,13 +82,11 @@ def _defines(body: ast.AST, parts: Sequence[str]) -> bool:
 
 
 def _function_uses(file: PythonFile, name: str, uses: NameUses) -> list[ast.AST]:
-    """Calls and other uses; an import alone uses nothing, and a star import cannot be followed."""
+    """Calls and other uses; an import alone uses nothing."""
     found: list[ast.AST] = []
     for use in uses.of(file, (name,)):
         if use.node is not file.body:
             found.append(use.node)
-        elif use.name.endswith(".*"):
-            found.append(ast.Pass(lineno=use.line, col_offset=0))
     # Inside its own module the plain name is the function.
     own = name.rpartition(".")
     if file.module == own[0]:

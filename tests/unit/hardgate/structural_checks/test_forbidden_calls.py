@@ -62,6 +62,24 @@ def test_a_name_that_another_module_hands_on_is_followed():
     assert f"{PATH}:2: forbidden_call" in said(found(files, call))
 
 
+def test_a_name_that_comes_with_a_star_is_followed():
+    files = {
+        "src/app/shell.py": "import subprocess",
+        "src/app/all.py": "from app.shell import *",
+        PATH: "from app.all import *\nsubprocess.run('a')",
+    }
+    assert said(found(files)) == [f"{PATH}:2: forbidden_call"]
+
+
+def test_names_that_are_handed_on_in_a_circle_end():
+    files = {
+        "src/app/one.py": "from app.two import go",
+        "src/app/two.py": "from app.one import go",
+        PATH: "from app.one import go\ngo('a')",
+    }
+    assert said(found(files)) == []
+
+
 def test_a_module_stands_for_all_that_is_below_it():
     call = {"names": ["subprocess"], "reason": "It starts another program."}
     assert said(found({PATH: "from subprocess import Popen"}, call)) == [

@@ -49,7 +49,8 @@ def test_the_named_callers_may():
         ("import app.runs\ngetattr(app.runs, 'close')(1)", 2),
         ("import importlib\nimportlib.import_module('app.runs').close(1)", 2),
         ("from app.loop import close\nclose(1)", 2),
-        ("from app.runs import *\nclose(1)", 1),
+        ("from app.runs import *\nclose(1)", 2),
+        ("from app.loop import *\nclose(1)", 2),
     ],
 )
 def test_another_user_of_a_function_is_found(text, line):
@@ -73,7 +74,12 @@ def test_another_user_of_a_method_is_found(text, line):
 
 @pytest.mark.parametrize(
     "text",
-    ["from app.runs import close", "def close(x):\n    return x\nclose(1)", "x.close()"],
+    [
+        "from app.runs import close",
+        "from app.runs import *\nother(1)",
+        "def close(x):\n    return x\nclose(1)",
+        "x.close()",
+    ],
 )
 def test_what_uses_nothing_is_left_alone(text):
     assert said(found({OTHER: text}, CLOSE)) == []
