@@ -4,9 +4,9 @@ What concerns several keys is checked in `command_rules`, what can be expected o
 `outside`.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Discriminator, Field, Tag
 
 from hardgate.cases.expected import Entry
 from hardgate.cases.values import Name, Path
@@ -62,6 +62,18 @@ class AnswerFile(Entry):
     )
 
 
+def _form_of_answer(value: Any) -> str:
+    """Which of the two forms is meant, so that a mistake in one is no complaint about the other."""
+    return "file" if isinstance(value, (dict, AnswerFile)) else "word"
+
+
+AnswerPlace = Annotated[
+    Annotated[Literal["stdout", "last_turn", "report"], Tag("word")]
+    | Annotated[AnswerFile, Tag("file")],
+    Discriminator(_form_of_answer),
+]
+
+
 class CommandSubject(Entry):
     """An agent in any language, started as a process and gated by what it sends and leaves."""
 
@@ -92,7 +104,7 @@ class CommandSubject(Entry):
         description="More environment variables. Names that Hardgate sets are refused; one that "
         "is named like a secret may only be not-a-key.",
     )
-    answer: Literal["stdout", "last_turn", "report"] | AnswerFile = Field(
+    answer: AnswerPlace = Field(
         default="stdout",
         description="What the final answer is: what the agent writes to stdout, the text of the "
         "last turn it received, the answer it reports, or a file.",
