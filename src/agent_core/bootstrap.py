@@ -31,7 +31,7 @@ from agent_core.application.settlement import Settlement
 from agent_core.application.tool_batch import ToolBatch
 from agent_core.application.tool_pipeline import ToolPipeline
 from agent_core.domain.deployment import DeploymentMode
-from agent_core.domain.errors import SchemaMismatch
+from agent_core.domain.errors import AgentCoreError
 from agent_core.domain.events import Event
 from agent_core.domain.leases import LEASE_SECONDS
 from agent_core.domain.model_script import ScriptedTurn
@@ -253,23 +253,27 @@ def open_storage(
     """Open `memory`, `sqlite:///PATH` or `postgresql+psycopg://...` for a tenant; `listener` is told
     of each event that these units commit.
 
-    A file of SQLite is made, or brought to the present schema. On PostgreSQL that takes the owner
-    (`migrate_storage`). Raises `ValueError` for another URL, `SchemaMismatch`, and
-    `StorageUnavailable`.
+    A file of SQLite is made, or brought to the present schema, and the tenant registered. On
+    PostgreSQL that takes the owner (`migrate_storage`, `register_tenant`). Raises `ValueError` for
+    another URL, `SchemaMismatch`, `NotFound` for the tenant, and `StorageUnavailable`.
     """
     if url == "memory":
         return Storage(_in_memory(listener), lambda: None)
     # Imported here: a process that keeps its records in memory does not pay for SQL.
+    from agent_core.adapters.sql.schema_version import SCHEMA_VERSION
     from agent_core.adapters.sql.store import SqlStore
 
     store = SqlStore(url)
     try:
+        if store.is_embedded:
+            if store.schema_version() != SCHEMA_VERSION:
+                migrate_storage(url)
+            store.register_tenant(tenant_id)
         store.check_schema()
-    except SchemaMismatch:
-        if not store.is_embedded:
-            store.close()
-            raise
-        migrate_storage(url)
+        store.check_tenant(tenant_id)
+    except AgentCoreError:
+        store.close()
+        raise
     return Storage(store.units(tenant_id, listener), store.close)
 
 
@@ -285,6 +289,16 @@ def migrate_storage(
     from agent_core.adapters.sql.migrate import upgrade
 
     upgrade(url, application_role, maintenance_role)
+
+
+def register_tenant(url: str, tenant_id: str) -> None:
+    """Let a tenant have records in a database; on PostgreSQL with the URL of its owner. Raises
+    `ValueError` for a URL that is none of a database, and `StorageUnavailable`."""
+    from agent_core.adapters.sql.store import SqlStore
+
+    store = SqlStore(url)
+    store.register_tenant(tenant_id)
+    store.close()
 
 
 class Maintenance(NamedTuple):

@@ -97,7 +97,7 @@ def test_a_file_is_brought_to_the_schema_and_found_again(tmp_path):
     storage.close()
     again = open_storage(url)
     assert len(run_inline(runtime_over(again, []).events(session.id))) > 20
-    other = open_storage(url, tenant_id="tenant_eval")
+    other = open_storage(url, tenant_id="tenant_x")
     with pytest.raises(NotFound):
         run_inline(runtime_over(other, []).events(session.id))
     again.close()

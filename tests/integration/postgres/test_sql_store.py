@@ -14,7 +14,13 @@ from agent_core.adapters.sql import migrate
 from agent_core.adapters.sql.schema_version import SCHEMA_VERSION
 from agent_core.adapters.sql.store import SqlStore
 from agent_core.application.inline import run_inline
-from agent_core.domain.errors import AlreadyExists, SchemaMismatch, StorageUnavailable
+from agent_core.bootstrap import migrate_storage, open_storage, register_tenant
+from agent_core.domain.errors import (
+    AlreadyExists,
+    NotFound,
+    SchemaMismatch,
+    StorageUnavailable,
+)
 from agent_core.domain.events import ActorType, EventType, NewEvent
 from agent_core.domain.invocations import InvocationStatus, ToolInvocation
 from agent_core.domain.leases import Lease
@@ -347,3 +353,23 @@ def test_maintenance_may_delete_and_not_write(server, empty):
         for statement in ("INSERT INTO tenants VALUES ('x')", "UPDATE runs SET status = 'FAILED'"):
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 connection.execute(statement)
+
+
+def test_a_tenant_is_registered_by_the_owner(server, database):
+    with pytest.raises(NotFound, match="tenant_x"):
+        open_storage(server.url("app", database), tenant_id="tenant_x")
+    with pytest.raises(StorageUnavailable, match="42501"):
+        register_tenant(server.url("app", database), "tenant_x")
+    for _ in range(2):
+        register_tenant(server.url("owner", database), "tenant_x")
+    storage = open_storage(server.url("app", database), tenant_id="tenant_x")
+    theirs = SESSION._replace(principal=Principal("x", tenant_id="tenant_x"))
+    within(storage.units, lambda unit: unit.sessions.add(theirs))
+    storage.close()
+
+
+def test_a_database_that_was_not_migrated_is_left_to_its_owner(server, empty):
+    with pytest.raises(SchemaMismatch, match="not there"):
+        open_storage(server.url("app", empty))
+    migrate_storage(server.url("owner", empty), "hardgate_app")
+    open_storage(server.url("app", empty)).close()

@@ -23,6 +23,7 @@ _NOT_THE_DATABASE = (DataError, IntegrityError, NotSupportedError, ProgrammingEr
 _SQLITE_FULL = 13
 _SQLITE_PRIMARY_CODE = 0xFF
 _POSTGRESQL_FULL = "53100"
+_POSTGRESQL_NOT_PERMITTED = "42501"
 
 
 @contextmanager
@@ -37,7 +38,8 @@ def translated(doing: str) -> Iterator[None]:
     except PoolTimeout as error:
         raise StorageUnavailable(f"{doing}: all connections are taken") from error
     except DBAPIError as error:
-        if isinstance(error, _NOT_THE_DATABASE):
+        refused = getattr(error.orig, "sqlstate", None) == _POSTGRESQL_NOT_PERMITTED
+        if isinstance(error, _NOT_THE_DATABASE) and not refused:
             raise
         raise _translation(error, doing) from error
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from sqlalchemy import inspect, text
+from sqlalchemy import inspect, select, text
 
 from agent_core.adapters.sql.engine import open_engine
 from agent_core.adapters.sql.failures import translated
 from agent_core.adapters.sql.schema_version import SCHEMA_VERSION
+from agent_core.adapters.sql.tables import TENANTS
+from agent_core.adapters.sql.transaction import begin, commit
 from agent_core.adapters.sql.unit_of_work import OpenUnits, SqlUnitOfWork
-from agent_core.domain.errors import SchemaMismatch
+from agent_core.domain.errors import NotFound, SchemaMismatch
 from agent_core.ports.persistence import EventListener, UnitOfWorkFactory
 
 
@@ -39,6 +41,21 @@ class SqlStore:
         found = self.schema_version()
         if found != SCHEMA_VERSION:
             raise SchemaMismatch(f"the schema is {found or 'not there'}; needed: {SCHEMA_VERSION}")
+
+    def check_tenant(self, tenant_id: str) -> None:
+        """Raises `NotFound` for a tenant that is not registered, and `StorageUnavailable`."""
+        connection, transaction = begin(self._engine, tenant_id)
+        with connection:
+            if transaction.first(select(TENANTS).where(TENANTS.c.id == tenant_id)) is None:
+                raise NotFound(f"tenant {tenant_id}")
+
+    def register_tenant(self, tenant_id: str) -> None:
+        """Let a tenant have records; one that is registered stays so. On PostgreSQL this takes the
+        owner of the tables."""
+        connection, transaction = begin(self._engine, tenant_id)
+        with connection:
+            transaction.register_tenant()
+            commit(connection)
 
     def units(self, tenant_id: str, listener: EventListener | None = None) -> UnitOfWorkFactory:
         """Units of work over the records of one tenant. `listener` is told of each event that

@@ -21,6 +21,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from agent_core.adapters.sql.engine import is_postgresql
 from agent_core.adapters.sql.failures import translated
+from agent_core.adapters.sql.tables import TENANTS
 from agent_core.domain.errors import AlreadyExists, NotFound
 
 TENANT_SETTING = "app.tenant"
@@ -85,6 +86,10 @@ class Transaction:
             .returning(table)
         )
         return self.execute(statement)[0]
+
+    def register_tenant(self) -> None:
+        """Add the tenant itself, where it is not there."""
+        self.execute(self._insert(TENANTS).values(id=self.tenant_id).on_conflict_do_nothing())
 
     def owned(self, table: Table, **equal: object) -> ColumnElement[bool]:
         """The condition for the tenant's rows of `table` whose columns are as given."""
