@@ -132,9 +132,10 @@ def test_without_its_checkpoints_a_run_goes_on_from_the_log_alone(commit):
     assert [row.status for row in run.rows] == [row.status for row in expected.rows]
 
 
-POINTS = [
-    f"pipeline.{step}.{side}" for step in range(1, 15) for side in ("before", "after")
-] + ["before_effect", "after_effect"]
+POINTS = [f"pipeline.{step}.{side}" for step in range(1, 15) for side in ("before", "after")] + [
+    "before_effect",
+    "after_effect",
+]
 MARKED_BEFORE = ("after_effect", "pipeline.10.after", "pipeline.11", "pipeline.12")
 UNKNOWN_AFTER = (*MARKED_BEFORE, "pipeline.13.before")
 
