@@ -10,6 +10,9 @@ from sqlalchemy.exc import ArgumentError
 WAIT_SECONDS = 10
 """How long a statement waits for others: for a lock, and for a connection."""
 
+CONNECTIONS = 15
+"""How many connections a process has at most."""
+
 STATEMENT_SECONDS = 30
 """How long a statement may take on PostgreSQL, waiting included."""
 
@@ -56,6 +59,8 @@ def _postgresql(url: URL) -> Engine:
         },
         isolation_level="READ COMMITTED",
         pool_pre_ping=True,  # a connection from before a restart of the server is replaced
+        pool_size=CONNECTIONS,
+        max_overflow=0,
         pool_timeout=WAIT_SECONDS,
         hide_parameters=True,
     )
@@ -65,6 +70,8 @@ def _sqlite(url: URL) -> Engine:
     engine = create_engine(
         url,
         connect_args={"timeout": WAIT_SECONDS},
+        pool_size=CONNECTIONS,
+        max_overflow=0,
         pool_timeout=WAIT_SECONDS,
         hide_parameters=True,
     )

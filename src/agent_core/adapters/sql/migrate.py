@@ -58,8 +58,8 @@ def upgrade(
                 connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
             _run(connection)
             if is_postgresql(connection):
-                _grant(connection, application_role, _to_run)
-                _grant(connection, maintenance_role, _to_maintain)
+                _grant(connection, application_role, rights_to_run)
+                _grant(connection, maintenance_role, rights_to_maintain)
     finally:
         engine.dispose()
 
@@ -115,7 +115,8 @@ def _grant(connection: Connection, role: str | None, rights: Callable[[str], str
         connection.execute(text(f"GRANT {rights(table.name)} ON {table.name} TO {role}"))
 
 
-def _to_run(table: str) -> str:
+def rights_to_run(table: str) -> str:
+    """What the application's role is granted on a table that tenants own."""
     if table in _APPEND_ONLY:
         return "SELECT, INSERT"
     if table in _DISPENSABLE:
@@ -123,5 +124,6 @@ def _to_run(table: str) -> str:
     return "SELECT, INSERT, UPDATE"
 
 
-def _to_maintain(table: str) -> str:
+def rights_to_maintain(table: str) -> str:
+    """What the role for maintenance is granted on a table that tenants own."""
     return "SELECT, DELETE"
