@@ -150,5 +150,5 @@ def test_a_file_that_is_nested_too_deeply_is_a_finding_and_no_crash():
         ("import importlib\nimportlib.import_module()", []),
     ],
 )
-def test_imports_by_a_literal_name(text, expected):
+def test_every_function_and_form_that_takes_the_name_of_a_module(text, expected):
     assert [one.target for one in file_of(text).named_imports] == expected
