@@ -43,6 +43,15 @@ REPORT_DESCRIPTOR = 3
 _FREE_DESCRIPTOR = 10
 
 
+def byte_text(text: str) -> str:
+    """The bytes that the system has for `text`, as a text of one character each, for the order."""
+    return os.fsencode(text).decode("latin-1")
+
+
+def _bytes(byte_text: str) -> bytes:
+    return byte_text.encode("latin-1")
+
+
 def main() -> None:
     """Do what the line on stdin says."""
     line = b""
@@ -57,12 +66,14 @@ def main() -> None:
     if inner:
         _guard(inner, start["descriptors"])
         return
+    code = 1
     try:
         _supervise(start)
-        os._exit(0)
-    except BaseException:
+        code = 0
+    except Exception:
         traceback.print_exc()
-        os._exit(1)
+    finally:
+        os._exit(code)
 
 
 def _guard(inner: int, descriptors: dict[str, int]) -> None:
@@ -168,10 +179,10 @@ def _moved(given: dict[str, int]) -> dict[str, int]:
 def _started(start: dict[str, Any], descriptors: dict[str, int]) -> int:
     """Start the agent in a session of its own; gives its pid. Raises OSError."""
     process = subprocess.Popen(
-        start["argv"],
-        executable=start["program"],
-        cwd=start["directory"],
-        env=start["environment"],
+        list(map(_bytes, start["argv"])),
+        executable=_bytes(start["program"]),
+        cwd=_bytes(start["directory"]),
+        env={_bytes(key): _bytes(value) for key, value in start["environment"].items()},
         stdin=descriptors["stdin"],
         stdout=descriptors["stdout"],
         stderr=descriptors["stderr"],

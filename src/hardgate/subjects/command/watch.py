@@ -23,6 +23,7 @@ from hardgate.subjects.command.supervisor import (
     KILL_SECONDS,
     REPORT_DESCRIPTOR,
     SETTLE_SECONDS,
+    byte_text,
 )
 
 REPORT_VARIABLE = "HARDGATE_REPORT_FD"
@@ -34,8 +35,6 @@ _DRAIN_SECONDS = 1.0
 # How long the supervisor may take to end the agent; it takes that long only if it was stopped.
 _END_SECONDS = GRACE_SECONDS + SETTLE_SECONDS + 2 * KILL_SECONDS + 10.0
 _SOURCE_ROOT = str(Path(__file__).parents[3])
-# Nothing of the surroundings takes part; file names are UTF-8 in the order, so here too.
-_OPTIONS = ("-I", "-S", "-B", "-X", "utf8")
 _SUPERVISOR = (
     "import sys; sys.path.insert(0, sys.argv[1]); "
     "from hardgate.subjects.command.supervisor import main; main()"
@@ -189,10 +188,10 @@ class Watch:
         if self._launch.report:
             environment[REPORT_VARIABLE] = str(REPORT_DESCRIPTOR)
         order = {
-            "argv": self._launch.argv,
-            "program": self._program,
-            "directory": self._launch.directory,
-            "environment": environment,
+            "argv": list(map(byte_text, self._launch.argv)),
+            "program": byte_text(self._program),
+            "directory": byte_text(self._launch.directory),
+            "environment": {byte_text(key): byte_text(environment[key]) for key in environment},
             "descriptors": theirs,
         }
         line = memoryview(json.dumps(order).encode("ascii") + b"\n")
@@ -301,7 +300,7 @@ class Watch:
 
 def _start_supervisor(order: int, said: int, inherited: tuple[int, ...]) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, *_OPTIONS, "-c", _SUPERVISOR, _SOURCE_ROOT],
+        [sys.executable, "-I", "-S", "-B", "-c", _SUPERVISOR, _SOURCE_ROOT],
         stdin=order,
         stdout=said,
         pass_fds=inherited,

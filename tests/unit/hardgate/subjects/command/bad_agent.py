@@ -42,6 +42,11 @@ def floods():
         os.write(number, b"flood of the agent\n" * 500)
 
 
+def floods_deaf():
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    floods()
+
+
 def writes():
     os.write(1, b"x" * int(ARGUMENT))
 
@@ -66,7 +71,11 @@ def ends_on_sigterm():
 
 
 def stops_itself():
-    ready()
+    """With a child that says when it has stopped."""
+    if os.fork() == 0:
+        while b") T " not in Path(f"/proc/{os.getppid()}/stat").read_bytes():
+            time.sleep(0.005)
+        hangs()
     os.kill(os.getpid(), signal.SIGSTOP)
 
 
@@ -106,11 +115,12 @@ def leaves_headless():
 
 
 def has_helper():
-    """A child that ends because its parent has."""
+    """A child that ends a little later than its parent, and because of that."""
     read, write = os.pipe()
     if os.fork() == 0:
         os.close(write)
         os.read(read, 1)
+        time.sleep(0.1)
         os._exit(0)
 
 

@@ -152,6 +152,12 @@ def test_a_flood_of_output_ends_the_agent(tmp_path, stream):
     assert kept == (b"flood of the agent\n" * 6000)[:100_000]
 
 
+def test_a_flood_is_ended_by_its_limit_and_not_by_a_broken_pipe(tmp_path):
+    ended = start(tmp_path, "floods_deaf", "stdout", output_limit_bytes=10)
+    assert (ended.limits_hit, ended.signal) == (("stdout_bytes",), signal.SIGKILL)
+    assert ended.stderr == b""
+
+
 def test_a_flood_of_reports_ends_the_agent(tmp_path):
     ended = start(tmp_path, "floods", "report")
     assert (ended.limits_hit, ended.signal) == (("report_bytes",), signal.SIGTERM)
