@@ -6,12 +6,12 @@ are copied on the way in and on the way out, as a database would.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
+from agent_core.adapters.in_memory.json_copy import json_copy
 from agent_core.adapters.in_memory.undo import UndoLog
-from agent_core.domain.canonical import JsonObject, canonical_json
+from agent_core.domain.canonical import JsonObject
 from agent_core.domain.checkpoints import Checkpoint, StoredCheckpoint, restored, stored
 from agent_core.domain.errors import AlreadyExists, Fenced, NotFound, StaleState
 from agent_core.domain.events import Event, NewEvent
@@ -195,7 +195,7 @@ class InMemoryEventRepository(EventRepository):
         if event.id in self._ids:
             raise AlreadyExists(f"event {event.id}")
         check_written(event)
-        payload = _json_copy(event.payload)
+        payload = json_copy(event.payload)
         sequence = self._next_sequence.get(event.session_id, 1)
         stored = Event(**{**event._asdict(), "payload": payload}, sequence=sequence)
         log = self._logs.setdefault(event.session_id, [])
@@ -206,11 +206,11 @@ class InMemoryEventRepository(EventRepository):
         self._next_sequence[event.session_id] = sequence + 1
         self._undo.record(log.pop)
         self._undo.record(lambda: self._ids.remove(event.id))
-        return stored._replace(payload=_json_copy(payload))
+        return stored._replace(payload=json_copy(payload))
 
     async def list_for_session(self, session_id: str, after: int = 0) -> tuple[Event, ...]:
         return tuple(
-            event._replace(payload=_json_copy(event.payload))
+            event._replace(payload=json_copy(event.payload))
             for event in self._logs.get(session_id, [])
             if event.sequence > after
         )
@@ -357,14 +357,14 @@ class InMemoryProjectionRepository(ProjectionRepository):
 
     async def get(self, projection: str, session_id: str) -> ProjectedState | None:
         found = self._states.get((projection, session_id))
-        return found and found._replace(state=_json_copy(found.state))
+        return found and found._replace(state=json_copy(found.state))
 
     async def save(self, state: ProjectedState, expected_position: int | None) -> None:
         key = state.projection, state.session_id
         stored = self._states.get(key)
         if (None if stored is None else stored.position) != expected_position:
             raise StaleState(f"projection {key}: not at {expected_position}")
-        self._states[key] = state._replace(state=_json_copy(state.state))
+        self._states[key] = state._replace(state=json_copy(state.state))
         if stored is None:
             self._undo.record(lambda: self._states.pop(key))
         else:
@@ -388,14 +388,6 @@ class InMemoryProjectionRepository(ProjectionRepository):
 def _detached(invocation: ToolInvocation) -> ToolInvocation:
     result = invocation.result
     return invocation._replace(
-        arguments=_json_copy(invocation.arguments),
-        result=result and result._replace(output=_json_copy(result.output)),
+        arguments=json_copy(invocation.arguments),
+        result=result and result._replace(output=json_copy(result.output)),
     )
-
-
-def _json_copy(value: JsonObject) -> JsonObject:
-    try:
-        copied: JsonObject = json.loads(canonical_json(value))
-    except TypeError as error:
-        raise ValueError(f"not JSON: {error}") from error
-    return copied
