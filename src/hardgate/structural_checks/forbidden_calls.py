@@ -16,7 +16,7 @@ def check(context: StructuralContext) -> Examination:
     """Looks for every use of the names, called or handed on; counts the bound modules."""
     options = context.options(ForbiddenCallsOptions)
     place = (context.gate.path, context.gate.line)
-    files, findings = read_modules(context.tree, options.roots)
+    files, findings = read_modules(context.tree, options.roots, place)
     found = [*findings, *unknown_modules(place, "modules", options.modules, files)]
     bound = [file for file in files if not options.modules or matches(file.module, options.modules)]
     uses = NameUses(files)

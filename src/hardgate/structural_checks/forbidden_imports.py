@@ -16,7 +16,7 @@ def check(context: StructuralContext) -> Examination:
     """Judges every import below the roots; counts the imports."""
     options = context.options(ForbiddenImportsOptions)
     place = (context.gate.path, context.gate.line)
-    files, findings = read_modules(context.tree, options.roots)
+    files, findings = read_modules(context.tree, options.roots, place)
     judged = judge_imports(files, options.imports, options.exceptions, place=place)
     found = [*findings, *_unknown(place, options.imports, files), *judged.findings]
     return Examination(found, judged.examined, "imports")

@@ -16,7 +16,7 @@ def check(context: StructuralContext) -> Examination:
     """Judges every import below the roots; counts the imports."""
     options = context.options(ImportLayersOptions)
     place = (context.gate.path, context.gate.line)
-    files, findings = read_modules(context.tree, options.roots)
+    files, findings = read_modules(context.tree, options.roots, place)
     placed = [pattern for layer in options.layers for pattern in layer]
     found = [*findings, *unknown_modules(place, "layers", placed, files)]
     found += unknown_modules(place, "complete", options.complete, files)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 from hardgate.documents.tree import Tree
@@ -22,17 +23,20 @@ class Modules(NamedTuple):
     findings: tuple[Finding, ...]
 
 
-def read_modules(tree: Tree, roots: Sequence[str]) -> Modules:
-    """Parses every Python file below the roots; "." is the workspace.
+def read_modules(tree: Tree, roots: Sequence[str], place: tuple[str, int]) -> Modules:
+    """Parses every Python file below the roots, which are declared at `place`.
 
-    A file that is not Python, and a second file for one module, is a finding: neither is examined.
+    "." is the workspace. A root without a Python file is a finding, and so is a file that is not
+    Python, and a second file for one module: nothing of it is examined.
     """
-    folders = ["" if root == "." else root for root in roots]
-    patterns = [f"{folder}/**/*.py" if folder else "**/*.py" for folder in folders]
-    paths = {path for pattern in patterns for path in tree.glob(pattern)}
+    below = {root: _python_files(tree, root) for root in roots}
     parsed, findings = parse_files(
-        tree, sorted(path for path in paths if not _DEFECT_TREES.match(path)), folders
+        tree, sorted({*chain(*below.values())}), ["" if root == "." else root for root in roots]
     )
+    for root, paths in below.items():
+        if not paths:
+            message = f"found no Python file of the sources below the root {root}"
+            findings.append(Finding(*place, "unknown_root", message))
     first: dict[str, PythonFile] = {}
     for file in parsed:
         known = first.setdefault(file.module, file)
@@ -40,6 +44,11 @@ def read_modules(tree: Tree, roots: Sequence[str]) -> Modules:
             message = f"is the module {file.module}, as {known.path} is; only one of them is read"
             findings.append(Finding(file.path, 1, "module_twice", message))
     return Modules(tuple(first.values()), tuple(findings))
+
+
+def _python_files(tree: Tree, root: str) -> list[str]:
+    found = tree.glob("**/*.py" if root == "." else f"{root}/**/*.py")
+    return [path for path in found if not _DEFECT_TREES.match(path)]
 
 
 def matches(module: str, patterns: Sequence[str]) -> bool:

@@ -53,7 +53,8 @@ class NameUses:
 
     def _used(self, file: PythonFile, node: ast.expr, names: Sequence[str]) -> Iterator[Use]:
         written = file.qualified(node) or self._by_star(file, node)
-        for name in sorted({one for name in written for one in self.meanings(name)}):
+        meant = {one for name in written for one in self.meanings(name)}
+        for name in sorted(meant):
             if inside(name, names):
                 yield Use(file, node.lineno, name, node)
 

@@ -98,7 +98,7 @@ def check(context: StructuralContext) -> Examination:
     """Reads every bound module for what it takes by itself; counts the bound modules."""
     options = context.options(NoAmbientTimeOptions)
     place = (context.gate.path, context.gate.line)
-    files, findings = read_modules(context.tree, options.roots)
+    files, findings = read_modules(context.tree, options.roots, place)
     found = [*findings, *unknown_modules(place, "modules", options.modules, files)]
     bound = [file for file in files if not options.modules or matches(file.module, options.modules)]
     allowed = AllowedIn(options.allowed_in)

@@ -31,7 +31,7 @@ def check(context: StructuralContext) -> Examination:
     """Looks for every use of the callables; counts the modules below the roots."""
     options = context.options(OneCallerOnlyOptions)
     place = (context.gate.path, context.gate.line)
-    files, findings = read_modules(context.tree, options.roots)
+    files, findings = read_modules(context.tree, options.roots, place)
     found = list(findings)
     uses = NameUses(files)
     for guarded in options.callables:

@@ -102,6 +102,11 @@ def test_who_may_is_named_and_has_to_need_it(allowed, expected):
     assert said(found(files, {**CALL, "allowed_in": allowed})) == sorted(expected)
 
 
+def test_each_root_holds_something():
+    examination = found({PATH: ""}, roots=["src", "library"])
+    assert said(examination) == [f"{PLACE}: unknown_root"]
+
+
 def test_only_the_bound_modules_are_looked_at_and_there_has_to_be_one():
     files = {PATH: "import os\nos.system('a')", "src/app/other.py": ""}
     bound = found(files, modules=["app.other"])

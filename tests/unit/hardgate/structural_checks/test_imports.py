@@ -134,6 +134,7 @@ def test_a_part_of_a_layer_may_be_another_layer():
         ({}, {"complete": ["app"], "layers": [["app.low", "app.help"], ["app.high"]]}, []),
         ({}, {"complete": ["ap"]}, [f"{PLACE}: unknown_module"]),
         ({}, {"layers": [["app.lo"], ["app.high"]]}, [f"{PLACE}: unknown_module"]),
+        ({}, {"roots": ["src", "lib"]}, [f"{PLACE}: unknown_root"]),
         ({LOW: "def ("}, {}, [f"{LOW}:1: syntax_error"]),
         (
             {"lib/app/low/a.py": ""},
