@@ -2,7 +2,7 @@
 
 import pytest
 
-from hardgate.cases.record import FileChanges
+from hardgate.cases.record import REPORTED, UNKNOWN, FileChanges
 from tests.unit.hardgate.expectations.samples import call, case, checks, failed, with_calls
 
 WRITE = "demo.write"
@@ -79,3 +79,20 @@ def test_both_sides_are_shown_in_full():
     ]
     assert check.expected == {"created": ["a", "b"], "changed": [], "removed": []}
     assert check.observed == {"created": ["c"], "changed": [], "removed": []}
+
+
+def names(record, **expected):
+    return [check.name for check in checks(case(**expected), record)]
+
+
+def test_nothing_is_said_of_effects_where_nothing_is_known_of_them():
+    record = with_calls(SENT)._replace(effects_from=UNKNOWN)
+    assert not {"effects", "effects.missing_watermark"} & set(names(record, maximum_steps=9))
+
+
+def test_reported_effects_are_compared_and_no_watermark_is_owed():
+    record = with_calls(SENT)._replace(effects_from=REPORTED)
+    expected = {"effects": [{"tool": WRITE, "watermark": "set"}]}
+    assert "effects.missing_watermark" not in names(record, **expected)
+    assert failed(record, **expected) == []
+    assert failed(record, maximum_steps=9) == ["effects"]
