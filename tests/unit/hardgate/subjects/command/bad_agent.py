@@ -24,7 +24,8 @@ def ready(name="ready"):
 
 
 def wait_for(name):
-    while not FOLDER.joinpath(name).exists():
+    end = time.monotonic() + LONG_SECONDS
+    while not FOLDER.joinpath(name).exists() and time.monotonic() < end:
         time.sleep(0.005)
 
 
