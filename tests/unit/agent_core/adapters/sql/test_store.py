@@ -254,8 +254,8 @@ def test_an_unavailable_database_is_named_by_what_was_done(tmp_path):
     [
         "sqlite://",
         "sqlite:///:memory:",
-        "mysql://somebody:secret@host/db",
-        "postgresql+psycopg2://somebody:secret@host/db",
+        "mysql://secret@host/db",
+        "postgresql+psycopg2://secret@host/db",
         "secret",
         "sqlite",
     ],
