@@ -49,13 +49,15 @@ def main(words: list[str]) -> None:
     """Runs one of the two actions."""
     folder = postgres_process.new_folder()
     data = folder / "data"
-    if words[0] == "initialize":
-        postgres_process.initialize(data, SUPERUSER)
-    else:
-        postgres_process.unpack(Path(words[1]), data)
-        migrate(folder, data)
-    postgres_process.pack(data, Path(words[-1]))
-    shutil.rmtree(folder)
+    try:
+        if words[0] == "initialize":
+            postgres_process.initialize(data, SUPERUSER)
+        else:
+            postgres_process.unpack(Path(words[1]), data)
+            migrate(folder, data)
+        postgres_process.pack(data, Path(words[-1]))
+    finally:
+        shutil.rmtree(folder)
 
 
 if __name__ == "__main__":
