@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
     RowMapping,
-    Select,
     and_,
     func,
     literal,
@@ -48,12 +48,12 @@ class SqlRunRepository(RunRepository):
 
     async def list_for_session(self, session_id: str) -> tuple[Run, ...]:
         found = select(RUNS).where(self._owned(session_id=session_id))
-        return self._all(found.order_by(RUNS.c.id))
+        return _runs(self._transaction.rows(found.order_by(RUNS.c.id)))
 
     async def list_unfinished(self, tenant_id: str) -> tuple[Run, ...]:
         unfinished = RUNS.c.status.not_in(ENDED)
         found = select(RUNS).where(self._owned(tenant_id=tenant_id), unfinished)
-        return self._all(found.order_by(RUNS.c.id))
+        return _runs(self._transaction.rows(found.order_by(RUNS.c.id)))
 
     async def update(self, run: Run, expected: RunStatus) -> Run:
         if run.status is expected or expected.can_become(run.status):
@@ -106,7 +106,8 @@ class SqlRunRepository(RunRepository):
     async def list_expired(self, now: datetime) -> tuple[Run, ...]:
         over = RUNS.c.lease_expires_at <= now
         found = select(RUNS).where(self._owned(status=RunStatus.RUNNING), over)
-        return self._all(found.order_by(RUNS.c.lease_expires_at, RUNS.c.id))
+        by_end = found.order_by(RUNS.c.lease_expires_at, RUNS.c.id)
+        return _runs(self._transaction.rows(by_end))
 
     async def requeue(self, run: Run, now: datetime, attempts: int) -> Run:
         same = self._owned(id=run.id, status=run.status, lease_epoch=run.lease_epoch)
@@ -147,13 +148,14 @@ class SqlRunRepository(RunRepository):
         row = self._transaction.first(update(RUNS).where(condition).values(values).returning(RUNS))
         return None if row is None else run_of(row)
 
-    def _all(self, ordered: Select[Any]) -> tuple[Run, ...]:
-        return tuple(run_of(row) for row in self._transaction.rows(ordered))
-
 
 def run_of(row: RowMapping) -> Run:
     """The run that a row of the table is."""
     return record_of(Run, row)._replace(lease=lease_of(row, "lease_epoch"))
+
+
+def _runs(rows: Sequence[RowMapping]) -> tuple[Run, ...]:
+    return tuple(run_of(row) for row in rows)
 
 
 def _values(run: Run) -> dict[str, Any]:
