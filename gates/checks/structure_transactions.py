@@ -1,9 +1,10 @@
 """What is awaited while a unit of work is open: its own repositories, and nothing else.
 
-A unit is open in the body of `async with <something>units() as unit`, and in every function that is
-handed one (a parameter annotated `UnitOfWork`). There, an await is a method of one of the unit's
-repositories, or a call that hands the unit on to a function of the same packages, which is judged
-itself. A loop over a stream, another context, and giving control away are no such awaits.
+A unit is open in the body of `async with <something>units() as unit`, in a function that enters one
+by `__aenter__`, and in every function that is handed one (a parameter annotated `UnitOfWork`).
+There, an await is a method of one of the unit's repositories, or a call that hands the unit on: to a
+function of the same packages, or to one of a table of them; each of these is judged itself. A loop
+over a stream, another context, and giving control away are no such awaits.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ _REPOSITORIES = frozenset(
         "reviews",
         "runs",
         "sessions",
+        "turns",
     }
 )
 _Function = ast.FunctionDef | ast.AsyncFunctionDef

@@ -42,11 +42,14 @@ class _FencedUnit(AbstractAsyncContextManager[UnitOfWork]):
     async def __aenter__(self) -> UnitOfWork:
         unit = await self._unit.__aenter__()
         try:
-            self._token.observe(await unit.runs.hold(self._run_id, self._lease))
+            await self._hold(unit)
         except BaseException as error:
             await self._unit.__aexit__(type(error), error, error.__traceback__)
             raise
         return unit
+
+    async def _hold(self, unit: UnitOfWork) -> None:
+        self._token.observe(await unit.runs.hold(self._run_id, self._lease))
 
     async def __aexit__(
         self,

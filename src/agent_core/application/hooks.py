@@ -11,15 +11,16 @@ from agent_core.domain.hooks import MAXIMUM_HOOK_ATTEMPTS, HookKind, HookStatus,
 from agent_core.domain.leases import LEASE_SECONDS
 from agent_core.domain.runs import Run
 from agent_core.ports.determinism import Clock, IdFactory
-from agent_core.ports.persistence import UnitOfWork, UnitOfWorkFactory
+from agent_core.ports.persistence import UnitOfWorkFactory
 
 
 class HookFailed(Exception):
     """The work of a hook cannot be done."""
 
 
-HookWork: TypeAlias = Callable[[UnitOfWork, Run], Awaitable[None]]
-"""Does the work of one kind of hook within a unit of work. Any error undoes and fails it."""
+HookWork: TypeAlias = Callable[[UnitOfWorkFactory, Run], Awaitable[None]]
+"""Does the work of one kind of hook, in units of work of its own. It may be done again, where its
+worker was lost before that was on record; any error fails the attempt."""
 
 
 class HookQueue:
@@ -82,7 +83,8 @@ class HookRunner:
                 raise HookFailed("too many attempts")
             async with self._units() as unit:
                 run = await unit.runs.get(task.run_id)
-                await self._works[task.kind](unit, run)
+            await self._works[task.kind](self._units, run)
+            async with self._units() as unit:
                 await unit.hooks.finish(task.id, task.lease, HookStatus.DONE, self._clock.now())
         except Fenced:  # it took longer than its lease: somebody else does it
             return True
@@ -103,10 +105,11 @@ class HookRunner:
             return
 
 
-async def mark_trajectory(unit: UnitOfWork, run: Run) -> None:
+async def mark_trajectory(units: UnitOfWorkFactory, run: Run) -> None:
     """The hook of a run whose record is complete is DONE: that is the mark by which an export
     knows that it may read it. Raises `HookFailed` for a record that is not."""
-    calls = await unit.invocations.list_for_run(run.id)
+    async with units() as unit:
+        calls = await unit.invocations.list_for_run(run.id)
     if not run.status.is_terminal or not all(call.status.is_terminal for call in calls):
         raise HookFailed(f"the record of run {run.id} is not complete")
 

@@ -87,18 +87,16 @@ def test_an_incomplete_record_gets_no_mark(run, row):
 
 @pytest.mark.parametrize("error", [HookFailed("no"), ZeroDivisionError("a defect")])
 def test_a_hook_that_fails_is_tried_again_and_then_given_up(error):
-    async def fails(unit, run):
-        await unit.runs.request_cancel(run.id, PINNED_START)
+    async def fails(units, run):
         raise error
 
-    hooks = Hooks(fails, RUN._replace(status=RunStatus.RUNNING))
+    hooks = Hooks(fails)
     for attempt in range(1, MAXIMUM_HOOK_ATTEMPTS + 1):
         assert hooks.run_one()
         assert hooks.task.attempts == attempt
     assert hooks.task.status is HookStatus.FAILED
     assert not hooks.run_one()
-    stored = run_inline(hooks.store.runs.get("run"))
-    assert stored.cancel_requested_at is None, "what it had written was undone"
+    assert run_inline(hooks.store.runs.get("run")) == RUN
 
 
 def test_a_hook_whose_worker_is_lost_is_done_by_another():
@@ -107,7 +105,7 @@ def test_a_hook_whose_worker_is_lost_is_done_by_another():
 
     done = []
 
-    async def dies_once(unit, run):
+    async def dies_once(units, run):
         done.append(run.id)
         if len(done) == 1:
             raise Killed
@@ -126,7 +124,7 @@ def test_a_hook_that_loses_its_worker_too_often_is_given_up():
     class Killed(BaseException):
         pass
 
-    async def dies(unit, run):
+    async def dies(units, run):
         raise Killed
 
     hooks = Hooks(dies)
@@ -139,10 +137,11 @@ def test_a_hook_that_loses_its_worker_too_often_is_given_up():
 
 
 def test_whoever_is_too_late_finishes_nothing():
-    async def takes_long(unit, run):
+    async def takes_long(units, run):
         if hooks.task.attempts == 1:
             hooks.clock.advance(31)
-            await unit.hooks.claim("other", hooks.clock.now(), hooks.clock.now())
+            async with units() as unit:
+                await unit.hooks.claim("other", hooks.clock.now(), hooks.clock.now())
 
     hooks = Hooks(takes_long)
     claimed_by_other = hooks.run_one()
@@ -153,7 +152,7 @@ def test_whoever_is_too_late_finishes_nothing():
 
 
 def test_a_store_that_fails_is_not_the_hooks_failure():
-    async def unreachable(unit, run):
+    async def unreachable(units, run):
         raise StorageUnavailable("gone")
 
     hooks = Hooks(unreachable)
