@@ -15,6 +15,7 @@ from agent_core.application.inline import run_inline
 from agent_core.bootstrap import (
     PINNED_START,
     build_runtime,
+    build_worker,
     migrate_storage,
     open_maintenance,
     open_storage,
@@ -127,6 +128,36 @@ def test_several_conversations_at_once_in_one_process(tmp_path):
         assert status == "COMPLETED"
         assert sequences == list(range(1, len(sequences) + 1))
     storage.close()
+
+
+def test_a_worker_executes_what_another_process_has_submitted(tmp_path):
+    url = f"sqlite:///{tmp_path}/records.db"
+    submitting, working = open_storage(url), open_storage(url)
+    runtime = runtime_over(submitting, [])
+
+    async def submit():
+        session = await runtime.open_session(SOMEBODY)
+        return session.id, await runtime.submit(session.id, QUESTION)
+
+    session_id, run_id = run_inline(submit())
+
+    async def work():
+        model = ScriptedModelProvider([calculate("17 * 23"), ANSWER], PinnedClock(PINNED_START))
+        units = working.units
+        worker = build_worker(model=model, units=units, heartbeat_units=units, owner="worker")
+        await worker.run_until_idle()
+
+    asyncio.run(work())
+    assert run_inline(runtime.run(run_id)).status == "COMPLETED"
+    assert run_inline(runtime.final_text(run_id)) == ANSWER.text
+    types = [event.event_type.value for event in run_inline(runtime.events(session_id))]
+    assert types.count("run.claimed") == types.count("run.completed") == 1
+    working.close()
+    # The hooks of the run are done too.
+    maintenance = open_maintenance(url)
+    run_inline(maintenance.tenants.truncate_tenant("tenant_default"))
+    maintenance.close()
+    submitting.close()
 
 
 def test_a_database_of_a_newer_program_is_refused(tmp_path):
