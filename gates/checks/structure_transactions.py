@@ -20,19 +20,7 @@ JUDGED = ("agent_core", "agent_cli")
 ADAPTERS = ("agent_core.adapters",)
 _UNIT = "agent_core.ports.persistence.UnitOfWork"
 _FACTORY_ENDING = "units"
-_REPOSITORIES = frozenset(
-    {
-        "checkpoints",
-        "events",
-        "hooks",
-        "invocations",
-        "projections",
-        "reviews",
-        "runs",
-        "sessions",
-        "turns",
-    }
-)
+_ENTERING, _LEAVING = "__aenter__", "__aexit__"
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -55,6 +43,7 @@ class TransactionJudge:
             for file in files
             if inside(file.module, JUDGED) and not inside(file.module, ADAPTERS)
         ]
+        self._repositories = _repositories(files)
         self._open = [stretch for file in self._files for stretch in _stretches(file)]
         self._taking = {
             node.name
@@ -89,12 +78,22 @@ class TransactionJudge:
         if not isinstance(awaited, ast.Call):
             return False
         called = awaited.func
-        if _repository_of(called) == unit:
+        if self._owner(called) == unit:
             return True
         name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+        if name in (_ENTERING, _LEAVING):
+            return True
         given = [*awaited.args, *(one.value for one in awaited.keywords)]
         handed = any(isinstance(one, ast.Name) and one.id == unit for one in given)
-        return handed and name in self._taking
+        return handed and (name in self._taking or isinstance(called, ast.Subscript))
+
+    def _owner(self, called: ast.expr) -> str:
+        """The unit in `unit.<repository>.<method>`; empty for anything else."""
+        if isinstance(called, ast.Attribute) and isinstance(called.value, ast.Attribute):
+            repository = called.value
+            if repository.attr in self._repositories and isinstance(repository.value, ast.Name):
+                return repository.value.id
+        return ""
 
     def _unseen(self) -> Iterator[Finding]:
         """Uses of repositories outside every stretch: a unit opened in a way not known here."""
@@ -102,8 +101,22 @@ class TransactionJudge:
         for file in self._files:
             for node in file.nodes:
                 if isinstance(node, ast.Await) and isinstance(node.value, ast.Call):
-                    if _repository_of(node.value.func) and id(node) not in seen:
+                    if self._owner(node.value.func) and id(node) not in seen:
                         yield _finding(file, node, "transaction_unrecognised", node.value)
+
+
+def _repositories(files: Sequence[PythonFile]) -> frozenset[str]:
+    """The names under which a unit of work has its repositories, as its port declares them."""
+    module, _, name = _UNIT.rpartition(".")
+    return frozenset(
+        member.name
+        for file in files
+        if file.module == module
+        for node in file.nodes
+        if isinstance(node, ast.ClassDef) and node.name == name
+        for member in node.body
+        if isinstance(member, ast.FunctionDef)
+    )
 
 
 def _stretches(file: PythonFile) -> Iterator[_Open]:
@@ -114,7 +127,7 @@ def _stretches(file: PythonFile) -> Iterator[_Open]:
                 if name:
                     yield _Open(file, name, node.body)
         elif isinstance(node, _Function):
-            for name in _unit_parameters(file, node):
+            for name in (*_unit_parameters(file, node), *_entered(node)):
                 yield _Open(file, name, node.body)
 
 
@@ -126,6 +139,20 @@ def _opened(item: ast.withitem) -> str:
     called = context.func
     name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
     return target.id if name.endswith(_FACTORY_ENDING) else ""
+
+
+def _entered(function: _Function) -> list[str]:
+    """The names of units that a function enters itself: `unit = await factory().__aenter__()`."""
+    return [
+        node.targets[0].id
+        for node in ast.walk(function)
+        if isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and isinstance(node.value, ast.Await)
+        and isinstance(node.value.value, ast.Call)
+        and isinstance(node.value.value.func, ast.Attribute)
+        and node.value.value.func.attr == _ENTERING
+    ]
 
 
 def _unit_parameters(file: PythonFile, function: _Function) -> list[str]:
@@ -141,15 +168,6 @@ def _plain(annotation: ast.expr) -> ast.expr:
     if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
         return ast.parse(annotation.value, mode="eval").body
     return annotation
-
-
-def _repository_of(called: ast.expr) -> str:
-    """The unit in `unit.<repository>.<method>`; empty for anything else."""
-    if isinstance(called, ast.Attribute) and isinstance(called.value, ast.Attribute):
-        owner = called.value
-        if owner.attr in _REPOSITORIES and isinstance(owner.value, ast.Name):
-            return owner.value.id
-    return ""
 
 
 def _within(body: Sequence[ast.stmt]) -> Iterator[ast.AST]:
