@@ -5,6 +5,13 @@ from __future__ import annotations
 from hardgate.kinds.property import PropertyContext
 
 
+def sequence_integrity(context: PropertyContext) -> None:
+    """Appends to some sessions from several sides, and takes a part of it back."""
+    from gates.checks import event_sequences
+
+    event_sequences.check(context)
+
+
 def projection_determ(context: PropertyContext) -> None:
     """Brings projections forward over recorded logs, cut anywhere, and builds them anew."""
     from gates.checks import event_projections

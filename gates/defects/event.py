@@ -3,11 +3,56 @@
 from __future__ import annotations
 
 from agent_core.adapters.in_memory.repositories import InMemoryEventRepository
+from agent_core.adapters.sql.event_log import SqlEventRepository
+from agent_core.adapters.sql.projections import SqlProjectionRepository
+from agent_core.adapters.sql.unit_of_work import SqlUnitOfWork
 from agent_core.application import projector
 from agent_core.application.projector import Projector
 from agent_core.domain import upcasting
 from hardgate.kinds.bench import Bench
 from hardgate.kinds.code_edits import edited
+
+# sequence_integrity
+
+
+def sequence_not_counted_on(bench: Bench) -> None:
+    """Every event of a session gets the sequence of the first."""
+    edit = edited("self._next_sequence[event.session_id] = sequence + 1", "pass")
+    bench.replace(InMemoryEventRepository, "append", edit)
+
+
+def counter_not_raised(bench: Bench) -> None:
+    """The counter in the database stays where it is."""
+    bench.replace(SqlEventRepository, "_next_sequence", edited("last + 1", "last"))
+
+
+def undone_event_kept(bench: Bench) -> None:
+    """A rollback leaves the event in the log."""
+    bench.replace(InMemoryEventRepository, "append", edited("self._undo.record(log.pop)", "pass"))
+
+
+def commit_left_out(bench: Bench) -> None:
+    """A unit of work closes its connection without a commit."""
+    bench.replace(SqlUnitOfWork, "__aexit__", edited("commit(connection)", "pass"))
+
+
+def read_in_order_of_ids(bench: Bench) -> None:
+    """The log is read in the order of the events' ids."""
+    edit = edited("order_by(EVENTS.c.sequence)", "order_by(EVENTS.c.id)")
+    bench.replace(SqlEventRepository, "list_for_session", edit)
+
+
+def position_one_too_far(bench: Bench) -> None:
+    """A state says that it is one event further than it is."""
+    edit = edited("position = event.sequence", "position = event.sequence + 1")
+    bench.replace(projector, "folded", edit)
+
+
+def sessions_with_a_state_passed_over(bench: Bench) -> None:
+    """Only sessions without a state count as behind."""
+    edit = edited("        beyond,\n", "")
+    bench.replace(SqlProjectionRepository, "list_behind", edit)
+
 
 # projection_determ
 

@@ -93,6 +93,7 @@ class PropertyContext:
     def _generate(self, trial: Callable[..., None], strategies: Mapping[str, Any]) -> None:
         # Hypothesis is imported where it is used: reading a registry entry must not pay for it.
         from hypothesis import HealthCheck, Phase, given, seed, settings
+        from hypothesis.errors import FlakyFailure
 
         configured = settings(
             max_examples=self.trials_wanted,
@@ -103,7 +104,13 @@ class PropertyContext:
             phases=(Phase.generate, Phase.shrink) if self.shrink else (Phase.generate,),
             suppress_health_check=list(HealthCheck),
         )
-        configured(seed(self.seed)(given(**strategies)(trial)))()
+        try:
+            configured(seed(self.seed)(given(**strategies)(trial)))()
+        except FlakyFailure as flaky:
+            # A clause that broke once is broken, also where threads do not break it every time.
+            raise next(
+                (one for one in flaky.exceptions if isinstance(one, Violation)), flaky
+            ) from None
 
     def _failed(self, violation: Violation, inputs: Mapping[str, Any]) -> CheckResult:
         shown = ", ".join(f"{name}={value!r}" for name, value in inputs.items())

@@ -10,7 +10,7 @@ from hardgate.kinds import property as property_kind
 from hardgate.kinds.checking import Violation, require
 from hardgate.kinds.entry import GateEntry, MissingCodeError
 from hardgate.kinds.in_process import Options
-from hardgate.kinds.property import default_seed, run_property
+from hardgate.kinds.property import PropertyContext, default_seed, run_property
 
 ENTRY = GateEntry(
     id="gate.x.y",
@@ -130,3 +130,16 @@ def test_require_says_nothing_of_what_holds():
     with pytest.raises(Violation, match="message") as caught:
         require([], "rule", "message")
     assert caught.value.rule == "rule"
+
+
+def test_a_clause_that_breaks_only_once_is_broken():
+    """As with threads: Hypothesis tries the input again, and then it holds."""
+    seen = []
+
+    def holds(number):
+        seen.append(number)
+        require(len(seen) != 3, "third", "the third trial broke")
+
+    context = PropertyContext(ENTRY, OPTIONS.tree, seed=1, trials_wanted=10)
+    context.for_all(holds, number=st.integers())
+    assert [(one.name, one.outcome) for one in context.results] == [("third", "fail")]
