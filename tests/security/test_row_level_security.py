@@ -103,6 +103,16 @@ def test_the_owner_who_may_do_everything_is_held_too(server: postgres.Server, fi
     assert found.attempts == 4 * len(found.tables)
 
 
+def test_maintenance_which_deletes_is_held_too(server: postgres.Server, filled: str) -> None:
+    with server.connect("maintenance", server.fresh_database(filled)) as maintenance:
+        found = examine(maintenance)
+        assert found.violations == ()
+        maintenance.execute("SELECT set_config('app.tenant', %s, false)", [TENANTS[0]])
+        assert maintenance.execute("DELETE FROM checkpoints").rowcount == 1
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            maintenance.execute("UPDATE runs SET status = 'COMPLETED'")
+
+
 def test_a_tenant_sees_its_own_rows(server: postgres.Server, filled: str) -> None:
     with server.connect("app", server.fresh_database(filled)) as app:
         app.execute("SELECT set_config('app.tenant', %s, false)", [TENANTS[1]])

@@ -218,7 +218,7 @@ def forget(folder: Path, data: Path) -> None:
 
 
 def _remove_shared_memory(identifier: int) -> None:
-    subprocess.run(["ipcrm", "--shmem-id", str(identifier)], capture_output=True, check=False)
+    subprocess.run(["ipcrm", "-m", str(identifier)], capture_output=True, check=False)
 
 
 def _is_ready(data: Path, pid: int) -> bool:

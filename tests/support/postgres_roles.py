@@ -1,9 +1,9 @@
 """Who is who in a PostgreSQL server for tests, and the database that every other one is copied from.
 
-The owner makes the tables, by migrations, which grant the application what it needs; maintenance
-removes a tenant's rows between cases. None of them is a superuser, none may pass row-level security
-by, and only the owner owns anything. The administrator, who came with the server, makes roles and
-databases and does nothing else.
+The owner makes the tables, by migrations, which grant the others what they need; the application
+runs agents, maintenance removes a tenant's rows between cases. None of them is a superuser, none may
+pass row-level security by, and only the owner owns anything. The administrator, who came with the
+server, makes roles and databases and does nothing else.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def make_roles(admin_url: str, password: str | None) -> None:
 
 
 def make_database(admin_url: str, database: str, password: str | None) -> None:
-    """Makes an empty database of the owner's, where maintenance may delete from its tables."""
+    """Makes an empty database of the owner's; what is in it is the migrations' to grant."""
     owner = sql.Identifier(ROLES["owner"])
     with psycopg.connect(admin_url, autocommit=True) as connection:
         connection.execute(
@@ -68,15 +68,11 @@ def make_database(admin_url: str, database: str, password: str | None) -> None:
     with psycopg.connect(url_for(admin_url, "admin", None, database), autocommit=True) as inside:
         inside.execute("REVOKE ALL ON SCHEMA public FROM PUBLIC")
         inside.execute(sql.SQL("ALTER SCHEMA public OWNER TO {}").format(owner))
-    maintenance = sql.Identifier(ROLES["maintenance"])
     with psycopg.connect(url_for(admin_url, "owner", password, database), autocommit=True) as own:
-        for name in (sql.Identifier(ROLES["app"]), maintenance):
-            own.execute(sql.SQL("GRANT USAGE ON SCHEMA public TO {}").format(name))
-        own.execute(
-            sql.SQL(
-                "ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT SELECT, DELETE ON TABLES TO {}"
-            ).format(maintenance)
-        )
+        for role in ("app", "maintenance"):
+            own.execute(
+                sql.SQL("GRANT USAGE ON SCHEMA public TO {}").format(sql.Identifier(ROLES[role]))
+            )
 
 
 def copy_database(admin_url: str, template: str, name: str) -> None:

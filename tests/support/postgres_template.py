@@ -23,7 +23,8 @@ def prepare(admin_url: str, database: str, password: str | None) -> None:
     postgres_roles.make_roles(admin_url, password)
     postgres_roles.make_database(admin_url, database, password)
     owner = postgres_roles.url_for(admin_url, "owner", password, database)
-    upgrade(postgres_roles.sqlalchemy_url(owner), postgres_roles.ROLES["app"])
+    roles = postgres_roles.ROLES
+    upgrade(postgres_roles.sqlalchemy_url(owner), roles["app"], roles["maintenance"])
 
 
 def migrate(folder: Path, data: Path) -> None:
