@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractAsyncContextManager
 from types import TracebackType
 
+from agent_core.application import open_units
 from agent_core.application.cancellation import CancellationToken
 from agent_core.domain.leases import Lease
 from agent_core.ports.persistence import UnitOfWork, UnitOfWorkFactory
@@ -46,6 +47,7 @@ class _FencedUnit(AbstractAsyncContextManager[UnitOfWork]):
         except BaseException as error:
             await self._unit.__aexit__(type(error), error, error.__traceback__)
             raise
+        open_units.opened()
         return unit
 
     async def _hold(self, unit: UnitOfWork) -> None:
@@ -57,4 +59,5 @@ class _FencedUnit(AbstractAsyncContextManager[UnitOfWork]):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> bool | None:
+        open_units.closed()
         return await self._unit.__aexit__(error_type, error, traceback)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from agent_core.application.cancellation import CancellationToken
 from agent_core.application.journal import Journal
+from agent_core.application.open_units import assert_none_open
 from agent_core.application.step_failed import StepFailed, raise_if_passed
 from agent_core.application.stream_assembler import TurnAssembler
 from agent_core.domain import budgets
@@ -103,6 +104,7 @@ class ModelStep:
         return run
 
     async def _attempt(self, run: Run, request: ModelRequest) -> ModelTurn | _FailedAttempt:
+        assert_none_open("asking a model")
         assembler = TurnAssembler()
         try:
             async with self._clock.timeout(self._allowed_seconds(run)):

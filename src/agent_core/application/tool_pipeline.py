@@ -21,6 +21,7 @@ from agent_core.application import tool_results as results
 from agent_core.application.call_journal import CallJournal
 from agent_core.application.cancellation import CancellationToken
 from agent_core.application.effect_watermark import EffectWatermark
+from agent_core.application.open_units import assert_none_open
 from agent_core.domain.canonical import canonical_json, parse_json_object
 from agent_core.domain.context import ContextItem, ToolCall
 from agent_core.domain.errors import AlreadyExists, ConcurrencyConflict, Fenced, NotFound
@@ -291,6 +292,7 @@ class ToolPipeline:
         failure: ToolFailure | None = None
         result = None
         await self._at(10, "before", run, row)
+        assert_none_open("executing a tool")
         try:
             async with self._clock.timeout(spec.timeout_seconds):
                 result = await tool.run(arguments, context)

@@ -1,5 +1,7 @@
 """Two workers over one store: one runs the run, and the one that lost it writes nothing more."""
 
+import contextlib
+import importlib
 from datetime import timedelta
 
 import pytest
@@ -8,6 +10,7 @@ from agent_core.application.cancellation import CancellationToken
 from agent_core.application.dispatcher import RunDispatcher
 from agent_core.application.fencing import FencedUnits
 from agent_core.application.inline import run_inline
+from agent_core.application.open_units import assert_none_open
 from agent_core.domain.errors import Fenced, StaleState, StorageUnavailable
 from agent_core.domain.events import EventType
 from agent_core.domain.leases import Lease
@@ -192,6 +195,44 @@ def test_a_run_that_is_given_back_has_lost_no_attempt():
     before = state(durable)
     run_inline(dispatcher.release(run))
     assert state(durable) == before, "what is not held any more is not given back"
+
+
+def test_nothing_goes_outside_while_a_unit_of_work_is_open():
+    durable = Durable(TURNS, [Probe()])
+    lease = claimed(durable).lease
+    seen = []
+
+    async def check():
+        assert_none_open("that")
+        async with fenced_units(durable, lease)():
+            with pytest.raises(RuntimeError, match="before that"):
+                assert_none_open("that")
+            seen.append("open")
+        with contextlib.suppress(KeyError):
+            async with fenced_units(durable, lease)():
+                raise KeyError
+        with contextlib.suppress(Fenced):
+            async with fenced_units(durable, lease._replace(epoch=9))():
+                pass
+        assert_none_open("that")
+
+    run_inline(check())
+    assert seen == ["open"]
+
+
+@pytest.mark.parametrize("name", ["model_step", "tool_pipeline"])
+def test_the_ways_outside_assert_it(name, monkeypatch):
+    asked = []
+    module = importlib.import_module(f"agent_core.application.{name}")
+    monkeypatch.setattr(module, "assert_none_open", asked.append)
+    Durable(TURNS, [Probe()]).executed()
+    assert (
+        asked
+        == {
+            "model_step": ["asking a model"] * 2,
+            "tool_pipeline": ["executing a tool"],
+        }[name]
+    )
 
 
 def test_an_execution_takes_a_claim():
