@@ -9,7 +9,7 @@ from agent_core.adapters.in_memory.unit_of_work import InMemoryUnitOfWork
 from agent_core.adapters.sql.unit_of_work import SqlUnitOfWork
 from agent_core.domain.checkpoints import Checkpoint, CheckpointTrigger
 from agent_core.domain.context import ContextItem, ItemKind
-from agent_core.domain.errors import NotFound, StaleState
+from agent_core.domain.errors import AlreadyExists, NotFound, StaleState
 from agent_core.domain.events import ActorType, EventType, NewEvent
 from agent_core.domain.hooks import HookKind, HookStatus, HookTask
 from agent_core.domain.invocations import InvocationStatus, ToolInvocation
@@ -199,6 +199,22 @@ def test_sequences_rise_across_an_undone_append(units):
         asyncio.run(append("b", KeyError("mine")))
     assert asyncio.run(append("c")) > first
     assert [event.id for event in asyncio.run(read(units))] == ["a", "c"]
+
+
+def test_an_append_that_was_refused_leaves_no_gap(units):
+    async def append():
+        async with units() as unit:
+            await add_what_it_refers_to(unit, EVENT, TENANT)
+            await unit.events.append(EVENT)
+            with pytest.raises(AlreadyExists):
+                await unit.events.append(EVENT)
+            await unit.events.append(EVENT._replace(id="second"))
+
+    asyncio.run(append())
+    assert [(event.id, event.sequence) for event in asyncio.run(read(units))] == [
+        ("event", 1),
+        ("second", 2),
+    ]
 
 
 async def read(units):

@@ -10,7 +10,7 @@ from agent_core.adapters.sql.columns import json_text
 from agent_core.adapters.sql.records import record_of, values_of
 from agent_core.adapters.sql.tables import EVENT_SEQUENCES, EVENTS
 from agent_core.adapters.sql.transaction import Transaction
-from agent_core.domain.errors import UnknownPayloadVersion
+from agent_core.domain.errors import AlreadyExists, UnknownPayloadVersion
 from agent_core.domain.events import Event, EventType, NewEvent
 from agent_core.domain.upcasting import check_written, decoded
 from agent_core.ports.repositories import EventRepository
@@ -26,21 +26,24 @@ class SqlEventRepository(EventRepository):
     async def append(self, event: NewEvent) -> Event:
         check_written(event)
         payload = json.loads(json_text(event.payload))
-        sequence = self._next_sequence(event.session_id)
+        sequence = self._count(event.session_id, 1)
         stored = Event(**{**event._asdict(), "payload": payload}, sequence=sequence)
-        self._transaction.insert(EVENTS, values_of(stored), f"event {event.id}")
+        try:
+            self._transaction.insert(EVENTS, values_of(stored), f"event {event.id}")
+        except AlreadyExists:
+            self._count(event.session_id, -1)
+            raise
         self.appended.append(stored)
         return stored._replace(payload=json.loads(json_text(payload)))
 
-    def _next_sequence(self, session_id: str) -> int:
-        """Count the session's events on. Whoever else appends to it waits for this transaction, so
-        that a later sequence is never seen before an earlier one."""
-        last = EVENT_SEQUENCES.c.last
+    def _count(self, session_id: str, events: int) -> int:
+        """Count the session's events on; gives the last sequence. Whoever else appends to it waits
+        for this transaction, so that a later sequence is never seen before an earlier one."""
         counted = self._transaction.upsert(
             EVENT_SEQUENCES,
-            {"session_id": session_id, "last": 1},
+            {"session_id": session_id, "last": events},
             key=("tenant_id", "session_id"),
-            changes={"last": last + 1},
+            changes={"last": EVENT_SEQUENCES.c.last + events},
         )
         return int(counted["last"])
 
