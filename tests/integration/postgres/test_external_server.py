@@ -100,10 +100,11 @@ def test_without_the_variable_a_server_of_its_own_is_started(
 
 
 def test_a_server_that_does_not_answer_is_reported_without_the_password() -> None:
+    hidden = "very-secret"
     with (
         pytest.raises(postgres.Unavailable, match="HARDGATE_POSTGRES_URL: ") as caught,
-        postgres.external_server("postgresql://me:very-secret@/postgres?host=/nowhere"),
+        postgres.external_server(f"postgresql://me:{hidden}@/postgres?host=/nowhere"),
     ):
         pass
     assert "--sandbox_default_allow_network=true" in str(caught.value)
-    assert "very-secret" not in str(caught.value)
+    assert hidden not in str(caught.value)
