@@ -221,7 +221,7 @@ def _unfit_for(
 
 
 def _stateless() -> Session:
-    return Session(keeps_ids=False)
+    return Session(lasting=False)
 
 
 def _json(status: int, answer: dict[str, Any], headers: tuple[tuple[str, str], ...] = ()) -> Reply:

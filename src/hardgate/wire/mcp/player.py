@@ -38,14 +38,17 @@ _METHODS = ("initialize", "ping", "tools/call", "tools/list", *sorted(_OTHER_MET
 
 
 class Session:
-    """One connection of an agent; `number` is set by its first message."""
+    """One connection of an agent; `number` is set by its first message.
 
-    def __init__(self, number: int = 0, *, keeps_ids: bool = True) -> None:
-        self.number = number
-        self.keeps_ids = keeps_ids
+    One that is not `lasting` is for a single request over HTTP, and keeps the number 0.
+    """
+
+    def __init__(self, *, lasting: bool = True) -> None:
+        self.number = 0
+        self.lasting = lasting
         self.version = ""
         self.initialized = False
-        self.ids: set[messages.MessageId] = set()
+        self.ids: set[messages.MessageId | None] = set()
 
 
 class Refused(NamedTuple):
@@ -138,7 +141,7 @@ class Player:
     def _entry(self, session: Session, size_bytes: int, message: Incoming | None) -> Entry:
         """An entry of which only the outcome is missing."""
         counts = self._ledger.counts
-        if session.keeps_ids and not session.number:
+        if session.lasting and not session.number:
             session.number = counts.connections + 1
         kind, method, id_, _ = message or (entries.OTHER, "", None, None)
         number = counts.messages + 1
@@ -209,7 +212,7 @@ class Player:
     def _notified(self, session: Session, message: Incoming, entry: Entry) -> Entry:
         violations: tuple[Violation, ...] = ()
         if message.method == "notifications/initialized":
-            if not session.version and session.keeps_ids:
+            if not session.version and session.lasting:
                 text = "notifications/initialized was received before initialize"
                 violations = (Violation(rules.NOT_INITIALIZED, text),)
             session.initialized = bool(session.version)
@@ -222,11 +225,10 @@ class Player:
         self, session: Session, message: Incoming
     ) -> tuple[Mapping[str, Any], ToolCall | None]:
         """The result of a request, and the call if it is one. Raises _Refusal and _Ended."""
-        if message.id is not None and session.keeps_ids:
-            if message.id in session.ids:
-                text = f"the id {shown(message.id)} was used before in this connection"
-                raise _Refusal(rules.INVALID_REQUEST, text, rules.ID_REPEATED)
-            session.ids.add(message.id)
+        if message.id in session.ids:
+            text = f"the id {shown(message.id)} was used before in this connection"
+            raise _Refusal(rules.INVALID_REQUEST, text, rules.ID_REPEATED)
+        session.ids.add(message.id)
         if is_enveloped(message):
             return self._enveloped(message)
         if message.method == "initialize":

@@ -83,6 +83,7 @@ def test_answers_as_events():
     assert event.startswith(b"event: message\ndata: {")
     assert event.endswith(b"}\n\n")
     assert value(client.post(b"{"))["error"]["code"] == rules.PARSE_ERROR
+    assert value(enveloped(client, "ping"))["error"]["code"] == rules.METHOD_NOT_FOUND
 
 
 def test_two_sessions_have_their_own_ids():

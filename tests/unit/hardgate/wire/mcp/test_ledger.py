@@ -64,6 +64,7 @@ def test_counts():
         assert (counts.messages, counts.message_bytes, counts.connections) == (3, 69, 1)
         assert (counts.connects, counts.calls, counts.uses) == (1, 1, {("read", 0): 1})
         assert counts.limits == ["requests"]
+    assert counted((REFUSAL, REFUSAL)).limits == ["requests"]
 
 
 def test_two_writers_see_each_other(path):

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -32,19 +33,19 @@ def test_the_configuration(tmp_path):
         assert found["web"]["url"].endswith("/mcp")
 
 
-def started(setup, data, status=0):
-    """What a server of stdio answers, started as the configuration says, without environment."""
+def started(setup, data, environment=()):
+    """What a server of stdio answers, started as the configuration says, somewhere else."""
     own = config(setup)["notes"]
     ended = subprocess.run(
         [own["command"], *own["args"]],
         input=data,
         capture_output=True,
-        env={},
+        env=dict(environment),
         cwd="/",
         timeout=60,
         check=False,
     )
-    assert (ended.returncode, ended.stderr) == (status, b"")
+    assert (ended.returncode, ended.stderr) == (0, b"")
     return [json.loads(one) for one in ended.stdout.splitlines()]
 
 
@@ -60,6 +61,13 @@ def test_a_server_that_is_started_twice_goes_on_where_it_was(tmp_path):
     assert [entry.connection for entry in results.servers[0].entries] == [1, 1, 1, 2, 2, 2]
     (finding,) = results.findings
     assert (finding.rule, finding.server_id) == (rules.REPLY_UNUSED, "notes")
+
+
+def test_a_server_imports_nothing_that_the_agents_environment_names(tmp_path):
+    (tmp_path / "sitecustomize.py").write_text("print('imported')\n")
+    with prepare([STDIO], str(tmp_path)) as setup:
+        answers = started(setup, BEGIN, {"PYTHONPATH": str(tmp_path)})
+    assert [answer["id"] for answer in answers] == [1]
 
 
 def test_the_transcript_survives_a_server_that_is_killed(tmp_path):
@@ -96,3 +104,4 @@ def test_a_folder_that_is_not_there(tmp_path):
     setup = prepare([HTTP, STDIO], str(tmp_path / "none"))
     with pytest.raises(OSError, match="none"):
         setup.start()
+    assert "wire-accept" not in {thread.name for thread in threading.enumerate()}

@@ -32,6 +32,11 @@ class Pipe:
         self.written += data
 
     @property
+    def unread(self):
+        """How many pieces were not read."""
+        return len(self._pieces)
+
+    @property
     def answers(self):
         return [json.loads(one) for one in self.written.splitlines()]
 
@@ -74,7 +79,7 @@ def test_garbage_is_refused_and_the_process_goes_on():
 
 @pytest.mark.parametrize("end", [b"\n", b""])
 def test_a_line_beyond_the_limit_ends_the_process(end):
-    good = b" " * (600 - 1 - len(line("ping", 1))) + line("ping", 1)
+    good = line("ping", 1).rjust(601)
     agent, pipe, status = run(good + b"x" * 601 + end + BEGIN, body_bytes=600)
     assert status == LIMIT_REACHED
     assert agent.rules == [rules.LIMIT]
@@ -83,8 +88,9 @@ def test_a_line_beyond_the_limit_ends_the_process(end):
 
 
 def test_a_flood_without_a_line_end_is_not_kept():
-    agent, _, status = run(b"", pieces=[b"x" * 500] * 1000, body_bytes=1000)
+    agent, pipe, status = run(b"", pieces=[b"x" * 500] * 1000, body_bytes=1000)
     assert (status, agent.rules) == (LIMIT_REACHED, [rules.LIMIT])
+    assert pipe.unread == 997
 
 
 def test_the_wall_limit():
