@@ -1,5 +1,6 @@
 """Entries in a file: whole lines, many writers, and what a killed one leaves."""
 
+import fcntl
 import json
 import os
 
@@ -77,6 +78,15 @@ def test_two_writers_see_each_other(path):
     one.close()
     other.close()
     assert [entry.number for entry in read_entries(path)[0]] == [1, 2, 3, 4, 5, 6]
+
+
+def test_a_file_belongs_to_one_writer_at_a_time(path):
+    ledger = FileLedger(path)
+    with open(path, "rb") as other:
+        with ledger.held(), pytest.raises(BlockingIOError):
+            fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    ledger.close()
 
 
 def test_half_a_line_is_told_and_hides_no_other(path):
