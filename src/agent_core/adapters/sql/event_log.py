@@ -15,6 +15,8 @@ from agent_core.domain.events import Event, EventType, NewEvent
 from agent_core.domain.upcasting import check_written, decoded
 from agent_core.ports.repositories import EventRepository
 
+_KNOWN = frozenset(EventType)
+
 
 class SqlEventRepository(EventRepository):
     """`appended` collects what this transaction has appended so far."""
@@ -54,8 +56,6 @@ class SqlEventRepository(EventRepository):
 
 
 def _event(row: RowMapping) -> Event:
-    try:
-        EventType(row["event_type"])
-    except ValueError:
-        raise UnknownPayloadVersion(f"event {row['id']}: a type that is not known") from None
+    if row["event_type"] not in _KNOWN:
+        raise UnknownPayloadVersion(f"event {row['id']}: a type that is not known")
     return decoded(record_of(Event, row))
