@@ -15,8 +15,9 @@ from typing import Protocol
 
 from hardgate.wire.mcp.entries import Counts, Entry, entry_from_data
 
-# Entries hold the messages and the replies; those are limited, this only bounds the reading.
-MOST_FILE_BYTES = 512 * 1024 * 1024
+# Entries hold the messages at most twice, and those are limited. An agent may write more to the file.
+MOST_FILE_BYTES = 128 * 1024 * 1024
+_READ_BYTES = 1024 * 1024
 
 
 class Ledger(Protocol):
@@ -85,7 +86,7 @@ class FileLedger:
             fcntl.flock(self._descriptor, fcntl.LOCK_UN)
 
     def add(self, entry: Entry) -> None:
-        line = json.dumps(entry.to_data()).encode() + b"\n"
+        line = json.dumps(entry.to_data(), ensure_ascii=False).encode() + b"\n"
         if self._torn:
             line = b"\n" + line
         while line:
@@ -93,15 +94,15 @@ class FileLedger:
         self.new_entries()
 
     @property
-    def torn(self) -> bool:
-        """Whether the last line is not whole."""
-        return bool(self._torn)
+    def cut(self) -> bool:
+        """Whether the last line is not whole, or the file is too long to be read to its end."""
+        return bool(self._torn) or self._read >= MOST_FILE_BYTES
 
     def new_entries(self) -> list[Entry]:
         """The entries that were added since the last time."""
         data = bytearray(self._torn)
-        while self._read < MOST_FILE_BYTES and (
-            part := os.pread(self._descriptor, 1024 * 1024, self._read)
+        while part := os.pread(
+            self._descriptor, min(_READ_BYTES, MOST_FILE_BYTES - self._read), self._read
         ):
             data += part
             self._read += len(part)
@@ -125,6 +126,6 @@ def read_entries(path: str) -> tuple[tuple[Entry, ...], int]:
     ledger = FileLedger(path)
     try:
         entries = tuple(ledger.new_entries())
-        return entries, ledger.broken + ledger.torn
+        return entries, ledger.broken + ledger.cut
     finally:
         ledger.close()

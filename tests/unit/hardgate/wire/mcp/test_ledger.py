@@ -7,6 +7,7 @@ import os
 import pytest
 
 from hardgate.wire.checks import Violation
+from hardgate.wire.mcp import ledger as ledger_module
 from hardgate.wire.mcp.entries import ANSWERED, REFUSED, Entry, ToolCall, counted, entry_from_data
 from hardgate.wire.mcp.ledger import FileLedger, MemoryLedger, read_entries
 
@@ -108,6 +109,16 @@ def test_a_line_that_is_no_entry(path, line):
         file.write(line + b"\n")
     write(path, CALL)
     assert read_entries(path) == ((ENTRIES[0], CALL), 1)
+
+
+def test_a_file_is_read_up_to_a_limit(path, monkeypatch):
+    write(path, ENTRIES[0])
+    size = os.path.getsize(path)
+    write(path, CALL)
+    for limit, entries, broken in ((size, 1, 1), (size + 10, 1, 1), (10_000, 2, 0)):
+        monkeypatch.setattr(ledger_module, "MOST_FILE_BYTES", limit)
+        found = read_entries(path)
+        assert (len(found[0]), found[1]) == (entries, broken)
 
 
 def test_a_file_that_cannot_be_written(tmp_path):
