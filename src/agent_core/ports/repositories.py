@@ -24,7 +24,10 @@ class SessionRepository(Protocol):
         """Store a new session. `AlreadyExists` for an id that is taken."""
         ...
 
-    async def get(self, session_id: str) -> Session: ...
+    async def get(self, session_id: str) -> Session:
+        """The session. Others who get it wait until this unit of work ends, so what is decided here
+        about its runs still holds when it is written."""
+        ...
 
 
 class RunRepository(Protocol):

@@ -14,11 +14,18 @@ from agent_core.adapters.sql import migrate
 from agent_core.adapters.sql.schema_version import SCHEMA_VERSION
 from agent_core.adapters.sql.store import SqlStore
 from agent_core.application.inline import run_inline
-from agent_core.bootstrap import migrate_storage, open_storage, register_tenant
+from agent_core.bootstrap import (
+    build_runtime,
+    migrate_storage,
+    open_storage,
+    register_tenant,
+    scripted_model,
+)
 from agent_core.domain.errors import (
     AlreadyExists,
     NotFound,
     SchemaMismatch,
+    SessionBusy,
     StorageUnavailable,
 )
 from agent_core.domain.events import ActorType, EventType, NewEvent
@@ -199,6 +206,40 @@ def test_of_two_that_record_one_call_the_second_waits_and_is_refused(units, erro
             second.result()
     found = within(units, lambda unit: unit.invocations.list_for_run("a"))
     assert [row.id for row in found] == ["invocation" if error is None else "second"]
+
+
+def test_a_session_runs_one_message_at_a_time_whoever_submits(store):
+    units = store.units("tenant_default")
+
+    def runtime():
+        return build_runtime(model=scripted_model([]), units=units)
+
+    session = run_inline(runtime().open_session(Principal("somebody")))
+
+    def submit(number):
+        try:
+            return run_inline(runtime().submit(session.id, f"message {number}"))
+        except SessionBusy:
+            return None
+
+    with ThreadPoolExecutor(4) as pool:
+        submitted = [run_id for run_id in pool.map(submit, range(8)) if run_id]
+    runs = within(units, lambda unit: unit.runs.list_for_session(session.id))
+    assert [run.id for run in runs] == submitted
+    assert len(runs) == 1
+
+
+def test_a_session_that_somebody_has_is_waited_for_and_can_be_added_to(units):
+    def get():
+        return within(units, lambda unit: unit.sessions.get("session"))
+
+    with ThreadPoolExecutor(1) as pool:
+        with left_open(units, lambda unit: unit.sessions.get("session")):
+            second = pool.submit(get)
+            with pytest.raises(TimeoutError):
+                second.result(timeout=0.3)
+            within(units, lambda unit: unit.runs.add(RUN._replace(id="c")))
+        assert second.result() == SESSION
 
 
 def test_sequences_rise_without_gaps_whoever_appends(units):

@@ -30,7 +30,9 @@ class SqlSessionRepository(SessionRepository):
 
     async def get(self, session_id: str) -> Session:
         owned = self._transaction.owned(SESSIONS, id=session_id)
-        row = self._transaction.first(select(SESSIONS).where(owned))
+        # Not the strongest lock: records that name the session can still be added.
+        locked = select(SESSIONS).where(owned).with_for_update(key_share=True)
+        row = self._transaction.first(locked)
         if row is None:
             raise NotFound(f"session {session_id}")
         scopes = frozenset(row["principal_scopes"])
