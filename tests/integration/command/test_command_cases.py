@@ -32,6 +32,12 @@ turns:
       - {call_id: call_2, name: add, arguments: {a: 1}}
   - {kind: final, text: Written.}
 """
+# Long enough that no pause of a busy machine makes a hasty agent a patient one.
+LIMITED = """\
+turns:
+  - {kind: error, error_class: rate_limit, retry_after_seconds: 2}
+  - {kind: final, text: Done.}
+"""
 FAILS = "turns:\n  - {kind: error, error_class: permanent}\n"
 HEAD = "name: sample\nmilestone: 0\ninput: {text: What is 17 + 25?}\nmodel_fixture: "
 
@@ -49,7 +55,7 @@ class Ran:
 @pytest.fixture
 def run(tmp_path):
     """Runs the case of a script with the tiny agent, flaws and all."""
-    scripts = {"sum": SUM, "writes": WRITES, "fails": FAILS}
+    scripts = {"sum": SUM, "writes": WRITES, "limited": LIMITED, "fails": FAILS}
     for name, text in scripts.items():
         file = tmp_path / f"evals/fixtures/models/{name}.yaml"
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -185,7 +191,7 @@ def test_an_agent_that_has_to_give_up(run):
 
 FLAWS = [
     ("forgetful", {}, "wire.tool_results_missing", "protocol_violation"),
-    ("hasty", {"script": "writes"}, "wire.retried_early", "protocol_violation"),
+    ("hasty", {"script": "limited"}, "wire.retried_early", "protocol_violation"),
     ("anthropic", {"subject": "api: openai_chat"}, "wire.api", "protocol_violation"),
     ("eager", {}, "fixture.exhausted", None),
     ("crashes", {}, "implicit.errored_run", "agent_signal"),

@@ -238,3 +238,29 @@ def test_the_files_that_a_case_names(collect):
         "evals/fixtures/models/calls.yaml",
         "evals/fixtures/tools/times.yaml",
     }
+
+
+PROCESS = "model_fixture: hello\nsubject: {}\nexpected: {terminal_status: completed"
+
+
+def test_a_case_of_a_process_is_not_run_in_one(refusals):
+    assert refusals(PROCESS + "}\n") == [
+        f"{PATH}:5:1: case.subject: found subject, but cases run in the process of fake here; "
+        "allowed: with hardgate.kinds.command_case"
+    ]
+
+
+def test_a_case_of_a_process_is_judged_by_what_is_seen_of_one(collect, refusals):
+    foreign = Subject(outside=True, tools=None)
+    assert collect(PROCESS + "}\n", foreign).runs
+    refused = refusals(PROCESS + ", metrics: {a: 1}, event_order: [run.completed]}\n", foreign)
+    assert [one.split(": ")[1] for one in refused] == [
+        "case.not_observable",
+        "case.unknown_event_type",
+    ]
+
+
+def test_a_case_that_says_nothing_is_judged_by_what_it_runs_against(collect, refusals):
+    text = "model_fixture: hello\nexpected: {final_text: hello, metrics: {a: 1}}\n"
+    assert "case.needs_metrics" in refusals(text)[0]
+    assert "case.not_observable" in refusals(text, Subject(outside=True))[0]
