@@ -24,7 +24,7 @@ from agent_core.application.effect_watermark import EffectWatermark
 from agent_core.application.open_units import assert_none_open
 from agent_core.domain.canonical import canonical_json, parse_json_object
 from agent_core.domain.context import ContextItem, ToolCall
-from agent_core.domain.errors import AlreadyExists, ConcurrencyConflict, Fenced, NotFound
+from agent_core.domain.errors import AlreadyExists, ConcurrencyConflict, NotFound
 from agent_core.domain.invocations import InvocationStatus, ToolInvocation
 from agent_core.domain.json_schema import conforms
 from agent_core.domain.policy import PolicyDecision, PolicyEffect, ProposedAction, missing_scope
@@ -296,8 +296,6 @@ class ToolPipeline:
         try:
             async with self._clock.timeout(spec.timeout_seconds):
                 result = await tool.run(arguments, context)
-        except Fenced:
-            raise
         except TimeoutError:
             failure = ToolFailure(ToolFailureKind.TIMEOUT, "tool.timeout")
         except ToolFailure as raised:

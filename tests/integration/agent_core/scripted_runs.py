@@ -174,7 +174,7 @@ class MortalStore(InMemoryUnitOfWork):
 class Durable:
     """One run over a store that outlives the processes which execute it."""
 
-    def __init__(self, turns, tools, principal=SOMEBODY, **composition):
+    def __init__(self, turns, tools, principal=SOMEBODY, limits=None, **composition):
         self.store = MortalStore()
         self.clock = PinnedClock(PINNED_START)
         self.turns = turns
@@ -183,7 +183,7 @@ class Durable:
         self.runtimes = 0
         runtime = self.process()
         self.session = run_inline(runtime.open_session(principal))
-        self.run_id = run_inline(runtime.submit(self.session.id, "Please."))
+        self.run_id = run_inline(runtime.submit(self.session.id, "Please.", limits))
 
     def _model(self):
         """The model goes on with the turn after the last that is on record."""

@@ -6,7 +6,7 @@ from agent_core.adapters.determinism.schedulers import DeterministicScheduler
 from agent_core.application.inline import run_inline
 from agent_core.domain.errors import NotFound
 from agent_core.domain.events import EventType
-from agent_core.domain.runs import RunStatus
+from agent_core.domain.runs import RunLimits, RunStatus
 from agent_core.domain.tools import ToolResult
 from tests.integration.agent_core.scripted_runs import (
     DONE,
@@ -97,6 +97,12 @@ def test_no_further_call_is_begun(point, calls):
     assert run.types.count("model.request.started") == 1
 
 
+def test_a_request_comes_before_a_limit_that_is_reached():
+    run = Durable(TURNS, [Probe()], limits=RunLimits(max_steps=1))
+    observer = cancelled_at("pipeline.14.after", run, occurrence=2)
+    assert run.executed(observer=observer).status is RunStatus.CANCELLED
+
+
 def test_no_call_of_a_parallel_batch_is_begun_once_it_is_seen():
     async def work(arguments):
         await run.process().cancel(run.run_id)
@@ -127,6 +133,7 @@ def test_after_the_stream_nothing_more_is_done(turn):
     ended = run.executed(model=model)
     assert ended.status is RunStatus.CANCELLED
     assert len(model.requests) == ended.usage.model_calls == 1
+    assert run.clock.sleeps == [], "nor is anything waited for"
     assert run.rows == ()
     assert "assistant.message.completed" not in run.types
 

@@ -6,7 +6,7 @@ from agent_core.adapters.policy.rule_set_policy import RuleSetPolicy
 from agent_core.application.inline import run_inline
 from agent_core.domain.context import ItemKind
 from agent_core.domain.policy import PolicyEffect, Rule, RuleSet, TrustOverlay
-from agent_core.domain.runs import FailureReason, RunStatus
+from agent_core.domain.runs import FailureReason, RunLimits, RunStatus
 from agent_core.domain.tools import IdempotencyClass, SideEffectClass, ToolResult
 from agent_core.domain.trust import TrustLevel
 from tests.integration.agent_core.scripted_runs import DONE, Durable, Probe, kills_at, proposes
@@ -166,6 +166,33 @@ def test_the_recovery_table_at_every_point_of_the_pipeline(point, idempotency):
             lost or point in ("pipeline.9.after", "pipeline.10.before", "before_effect")
         )
     assert run.types.count("run.resumed") == 1
+
+
+def test_an_execution_that_is_repeated_is_in_the_log():
+    run = durable(World("idempotent"), [proposes(("demo.work", '{"n": 1}')), DONE])
+    assert run.killed(observer=kills_at("pipeline.10.before"))
+    run.recovered()
+    calls = [e for e in run.events if e.event_type.value.startswith("tool.call.")]
+    assert [event.event_type.removeprefix("tool.call.") for event in calls] == [
+        "proposed",
+        "authorized",
+        "started",
+        "started",
+        "completed",
+    ]
+    attempts = [event.payload.get("attempt_number") for event in calls]
+    assert attempts == [None, None, None, 2, 2]
+    assert len({event.payload["invocation_id"] for event in calls}) == 1
+
+
+@pytest.mark.parametrize("commit", range(1, 6))  # claimed, started, asked, answered, ended
+def test_a_limit_that_was_passed_stays_passed(commit):
+    run = Durable([DONE], [], limits=RunLimits(max_output_tokens=1))
+    assert run.killed(commit)
+    recovered = run.recovered()
+    assert recovered.status is RunStatus.FAILED
+    assert recovered.failure.reason is FailureReason.BUDGET_EXCEEDED
+    assert "assistant.message.completed" not in run.types
 
 
 def test_a_replay_has_the_key_of_the_first_execution():
