@@ -5,13 +5,16 @@ from agent_core.adapters.determinism.ids import PinnedIdFactory
 from agent_core.adapters.determinism.schedulers import DeterministicScheduler
 from agent_core.adapters.in_memory.unit_of_work import InMemoryUnitOfWork
 from agent_core.adapters.models.scripted import ScriptedModelProvider
+from agent_core.adapters.policy.rule_set_policy import RuleSetPolicy
 from agent_core.adapters.tools.math_calculate import MathCalculate
 from agent_core.application.inline import run_inline
 from agent_core.bootstrap import PINNED_START, build_pinned_runtime, build_runtime, build_worker
 from agent_core.domain.model import ModelErrorClass
 from agent_core.domain.model_script import ErrorTurn, FinalTurn, ScriptedToolCall, ToolCallsTurn
+from agent_core.domain.policy import PolicyEffect, Rule, RuleSet, TrustOverlay
 from agent_core.domain.sessions import Principal
-from agent_core.domain.tools import ToolResult
+from agent_core.domain.tools import IdempotencyClass, SideEffectClass, ToolResult
+from agent_core.domain.trust import TrustLevel
 from agent_core.ports.tools import Tool
 
 SOMEBODY = Principal("somebody", frozenset({"run.write", "demo.write"}))
@@ -275,3 +278,37 @@ def kills_at(point, occurrence=1):
                 raise Killed
 
     return observer
+
+
+ANYTHING = RuleSetPolicy(
+    RuleSet(
+        "test",
+        dict.fromkeys(SideEffectClass, Rule(PolicyEffect.ALLOW)),
+        TrustOverlay(TrustLevel.EXTERNAL_UNTRUSTED, frozenset(SideEffectClass)),
+    )
+)
+"""Allows everything."""
+
+
+class World:
+    """What has happened outside, and a tool that makes it happen."""
+
+    def __init__(self, idempotency="non_idempotent"):
+        self.effects = []
+        kind = IdempotencyClass(idempotency)
+
+        async def work(arguments, context):
+            if kind.needs_watermark:
+                await context.mark_effect_sent()
+            self.effects.append(arguments["n"])
+            return ToolResult({"n": arguments["n"]}, f"done {arguments['n']}")
+
+        self.tool = Probe(
+            work,
+            takes_context=True,
+            name="demo.work",
+            idempotency=kind,
+            side_effect=SideEffectClass.NONE
+            if kind is IdempotencyClass.READ_ONLY
+            else SideEffectClass.EXTERNAL_WRITE,
+        )

@@ -9,17 +9,23 @@ from agent_core.domain.events import EventType
 from agent_core.domain.runs import RunLimits, RunStatus
 from agent_core.domain.tools import ToolResult
 from tests.integration.agent_core.scripted_runs import (
+    ANYTHING,
     DONE,
     Durable,
     Listening,
     Probe,
+    World,
     error,
     kills_at,
     proposes,
 )
-from tests.integration.agent_core.test_recovery import ANYTHING, World, durable
 
+WORK = [proposes(("demo.work", '{"n": 1}'), ("demo.work", '{"n": 2}')), DONE]
 TURNS = [proposes(("demo.probe", "{}"), ("demo.probe", '{"n": 2}')), DONE]
+
+
+def durable(world):
+    return Durable(WORK, [world.tool], policy=ANYTHING)
 
 
 def cancelled_at(point, run, occurrence=1):

@@ -2,52 +2,26 @@
 
 import pytest
 
-from agent_core.adapters.policy.rule_set_policy import RuleSetPolicy
 from agent_core.application.inline import run_inline
 from agent_core.domain.context import ItemKind
-from agent_core.domain.policy import PolicyEffect, Rule, RuleSet, TrustOverlay
 from agent_core.domain.runs import FailureReason, RunLimits, RunStatus
-from agent_core.domain.tools import IdempotencyClass, SideEffectClass, ToolResult
-from agent_core.domain.trust import TrustLevel
-from tests.integration.agent_core.scripted_runs import DONE, Durable, Probe, kills_at, proposes
-
-ANYTHING = RuleSetPolicy(
-    RuleSet(
-        "test",
-        dict.fromkeys(SideEffectClass, Rule(PolicyEffect.ALLOW)),
-        TrustOverlay(TrustLevel.EXTERNAL_UNTRUSTED, frozenset(SideEffectClass)),
-    )
+from agent_core.domain.tools import IdempotencyClass
+from tests.integration.agent_core.scripted_runs import (
+    ANYTHING,
+    DONE,
+    Durable,
+    Probe,
+    World,
+    kills_at,
+    proposes,
 )
+
 CLASSES = list(IdempotencyClass)
 TURNS = [
     proposes(("demo.work", '{"n": 1}'), ("demo.work", '{"n": 2}')),
     proposes(("demo.work", '{"n": 3}'), ("demo.unknown", "{}")),
     DONE,
 ]
-
-
-class World:
-    """What has happened outside, and a tool that makes it happen."""
-
-    def __init__(self, idempotency="non_idempotent"):
-        self.effects = []
-        kind = IdempotencyClass(idempotency)
-
-        async def work(arguments, context):
-            if kind.needs_watermark:
-                await context.mark_effect_sent()
-            self.effects.append(arguments["n"])
-            return ToolResult({"n": arguments["n"]}, f"done {arguments['n']}")
-
-        self.tool = Probe(
-            work,
-            takes_context=True,
-            name="demo.work",
-            idempotency=kind,
-            side_effect=SideEffectClass.NONE
-            if kind is IdempotencyClass.READ_ONLY
-            else SideEffectClass.EXTERNAL_WRITE,
-        )
 
 
 def durable(world, turns=TURNS):
