@@ -1,4 +1,4 @@
-"""Executing a run that is held: start it or go on with it, let the loop compute an outcome, end it."""
+"""Executing a run that is held: start it or go on with it, compute an outcome, end it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The assertion that nothing waits for the outside while a unit of work is open.
 
-The walk over the source (gate.structure.txn_hygiene) shows it for every await that can be read. This
-shows it for the three that lead outside, at each of them: a model, a tool, a sandbox.
+The walk over the source (gate.structure.txn_hygiene) shows it for every await that can be read.
+This shows it where the way leads outside: before a model is asked and before a tool is executed.
 """
 
 from __future__ import annotations

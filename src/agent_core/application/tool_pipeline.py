@@ -317,7 +317,7 @@ class ToolPipeline:
         return EffectWatermark(self._units, self._clock, row.id, before)
 
     def _suspended(self, row: ToolInvocation) -> ToolFailure:
-        """The failure of a tool that has no business suspending; `RunSuspended` for one that has."""
+        """The failure of a tool that may not suspend a run; `RunSuspended` for one that may."""
         if row.suspended_kind is None:
             return results.internal_failure()
         raise RunSuspended(Suspension(row.suspended_kind, row.id, self._clock.now())) from None

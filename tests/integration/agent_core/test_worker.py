@@ -1,6 +1,7 @@
 """The worker: what it claims, how it sweeps, and how it stops."""
 
 import asyncio
+import threading
 
 import pytest
 
@@ -323,7 +324,8 @@ def test_a_heartbeat_that_finds_the_run_lost_says_so():
     assert run.lease.owner == "other"
 
 
-def test_a_renewal_that_fails_is_tried_again():
+@pytest.mark.parametrize("error", [StorageUnavailable("restarting"), ZeroDivisionError("a defect")])
+def test_a_renewal_that_fails_is_tried_again(error):
     calls = []
 
     def failing_once(store):
@@ -332,7 +334,7 @@ def test_a_renewal_that_fails_is_tried_again():
         async def renewed(*arguments):
             calls.append(arguments)
             if len(calls) == 1:
-                raise StorageUnavailable("restarting")
+                raise error
             return await renew(*arguments)
 
         return renewed
@@ -344,3 +346,28 @@ def test_a_renewal_that_fails_is_tried_again():
     assert len(calls) >= 2
     assert run.lease.expires_at > NOW
     assert _told(token) is Cancelled
+
+
+def test_one_thread_renews_the_leases_of_all_runs_and_ends_when_there_are_none():
+    store, clock = InMemoryUnitOfWork(), SystemClock()
+    beats = HeartbeatThread(units=lambda: store, clock=clock, lease_seconds=0.01)
+    before = set(threading.enumerate())
+
+    async def renewed(run_id):
+        await store.runs.add(RUN._replace(id=run_id))
+        held = await store.runs.claim("worker", NOW, NOW)
+        async with beats(run_id, held.lease, CancellationToken()):
+            while not (await store.runs.get(run_id)).lease.expires_at > NOW:
+                await asyncio.sleep(0.001)
+            return set(threading.enumerate()) - before
+
+    async def played():
+        return await asyncio.gather(*(renewed(f"run {n}") for n in range(5)))
+
+    started = asyncio.run(played())
+    assert {len(threads) for threads in started} == {1}
+    for thread in started[0]:
+        thread.join(30)
+        assert not thread.is_alive()
+    (again,) = asyncio.run(renewed("run 9"))
+    assert again not in started[0]
