@@ -167,10 +167,20 @@ def _reports(spec: CommandSubject, ended: Ended, log: Seen) -> Iterator[Fault]:
         for name in one.reports
     }
     broken = [name for name in spec.reports if name not in promised]
+    unlabelled = _unlabelled(ended, log) if outside.LABELS in spec.reports else []
     if broken:
         message = f"the agent did not promise to report {choices(broken)}"
         yield Fault(PROMISE, message, list(spec.reports), sorted(promised))
+    elif unlabelled:
+        message = f"the agent reported no label of the results of {choices(unlabelled)}"
+        yield Fault(PROMISE, message, "a label of each result of a tool", unlabelled)
     yield from _unknown_calls(spec, ended, log)
+
+
+def _unlabelled(ended: Ended, log: Seen) -> list[str]:
+    """The calls whose results came back without a label: the report is not complete."""
+    labelled = {one.call_id for one in ended.reports if isinstance(one, ReportedLabel)}
+    return [call_id for call_id in log.results if call_id not in labelled]
 
 
 def _unknown_calls(spec: CommandSubject, ended: Ended, log: Seen) -> Iterator[Fault]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hardgate.cases import outside
@@ -71,10 +71,18 @@ def observed(spec: CommandSubject, left: Left) -> Record:
         limits_hit=_limits_hit(left, log, text),
         items=items,
         untrusted=None if items is None else any(item.trust in UNTRUSTED for item in items),
-        private=None if items is None else any(item.private for item in items),
+        private=_is_private(items),
         faults=found,
         effects_from=REPORTED if outside.EFFECTS in spec.reports else UNKNOWN,
     )
+
+
+def _is_private(items: Sequence[ObservedItem] | None) -> bool | None:
+    """Whether the conversation holds private content; None where some label does not say."""
+    found = [item.private for item in items or ()]
+    if True in found:
+        return True
+    return None if items is None or None in found else False
 
 
 def _limits_hit(left: Left, log: Seen, text: str | None) -> tuple[str, ...]:

@@ -229,14 +229,14 @@ def test_an_answer_that_is_not_there():
 
 
 def test_a_promise_that_is_not_kept():
-    (fault,) = record(*WHOLE, reports=("events", "labels")).faults
+    (fault,) = record(FIRST, reports=("events", "labels")).faults
     assert (fault.name, fault.expected, fault.observed) == (
         "report.promise",
         ["events", "labels"],
         [],
     )
     kept = ENDED._replace(reports=(ReportedCapabilities(1, ("labels", "events")),))
-    assert record(*WHOLE, ended=kept, reports=("events", "labels")).faults == ()
+    assert record(FIRST, ended=kept, reports=("events", "labels")).faults == ()
     half = ENDED._replace(reports=(ReportedCapabilities(1, ("labels",)),))
     found = record(*WHOLE, ended=half, reports=("events", "labels"))
     assert found.failure_reason == "report_promise"
@@ -267,7 +267,7 @@ def test_reported_effects_mark_their_calls():
     ],
 )
 def test_a_report_about_a_call_that_nobody_made(report):
-    found = record(*WHOLE, ended=reporting(report), reports=("effects", "labels"))
+    found = record(FIRST, ended=reporting(report), reports=("effects", "labels"))
     assert names(found.faults) == ["report.unknown_call"]
     assert found.failure_reason == "report_malformed"
 
@@ -276,16 +276,33 @@ def test_reported_labels_are_the_pieces_of_the_conversation():
     ended = reporting(
         ReportedLabel(2, "user_message", "user"),
         ReportedLabel(3, "tool_result", "external_untrusted", "c1", True),
+        ReportedLabel(4, "tool_result", "internal_tool", "c2", False),
     )
     found = record(*WHOLE, ended=ended, reports=("labels",))
     assert found.items == (
         ObservedItem("user_message", "user"),
         ObservedItem("tool_result", "external_untrusted", True, "math.add", "c1"),
+        ObservedItem("tool_result", "internal_tool", False, "made_up", "c2"),
     )
-    assert (found.untrusted, found.private) == (True, True)
-    trusted = reporting(ReportedLabel(2, "user_message", "user"))
-    found = record(*WHOLE, ended=trusted, reports=("labels",))
-    assert (found.untrusted, found.private) == (False, False)
+    assert (found.untrusted, found.private, found.faults) == (True, True, ())
+
+
+@pytest.mark.parametrize(("private", "said"), [(True, True), (False, False), (None, None)])
+def test_what_the_labels_do_not_say_is_not_known(private, said):
+    trusted = reporting(
+        ReportedLabel(2, "user_message", "user", None, False),
+        ReportedLabel(3, "assistant_turn", "internal_tool", None, private),
+    )
+    found = record(FIRST, ended=trusted, reports=("labels",))
+    assert (found.untrusted, found.private) == (False, said)
+
+
+def test_a_result_without_a_label_breaks_the_promise():
+    ended = reporting(ReportedLabel(2, "tool_result", "user", "c1"))
+    found = record(*WHOLE, ended=ended, reports=("labels",))
+    (fault,) = found.faults
+    assert (fault.name, fault.observed) == ("report.promise", ["c2"])
+    assert found.failure_reason == "report_promise"
 
 
 def test_reported_events_stand_behind_what_was_seen():
