@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
+from agent_cli.case_store import SqliteStore
 from agent_core.bootstrap import build_pinned_runtime, load_identity
 from agent_core.domain.deployment import DeploymentMode
 from agent_core.evals.subject import ReferenceSubject
@@ -65,19 +66,19 @@ def subject_of(tree: Tree) -> Iterator[ReferenceSubject]:
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(tree.read(path))
         identity = partial(load_identity, scratch, DeploymentMode.DEVELOPMENT)
-        yield ReferenceSubject(build_pinned_runtime, identity)
+        yield ReferenceSubject(build_pinned_runtime, identity, partial(SqliteStore, scratch))
 
 
 def _used_twice(cases: list[LoadedCase]) -> Iterator[Finding]:
     names: dict[str, str] = {}
-    numbers: dict[int, str] = {}
+    numbers: dict[str, str] = {}
     for one in cases:
         first = names.setdefault(one.case.name, one.path)
         if first != one.path:
             message = f"the name {one.case.name} is used by {first}; each name is used once"
             yield Finding(one.path, one.line(("name",)), "case_name_repeated", message)
         match = FILE_NAME.fullmatch(one.path)
-        number = int(match[1]) if match else -1
+        number = match[1].lstrip("0") if match else ""
         first = numbers.setdefault(number, one.path)
         if first != one.path:
             message = f"the number {number} is used by {first}; a number is never used again"

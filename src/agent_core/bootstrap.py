@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from agent_core.adapters.determinism.clocks import PinnedClock, SystemClock
 from agent_core.adapters.determinism.ids import PinnedIdFactory, SystemIdFactory
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from agent_core.application.worker import Worker, WorkerSettings
 
 PINNED_START = datetime(2026, 1, 1, tzinfo=UTC)
+_IDS_OF_A_WORKER = 1_000_000
 
 
 def builtin_tools() -> tuple[Tool, ...]:
@@ -376,6 +377,10 @@ class PinnedRuntime(NamedTuple):
     missing_results: list[str]
 
 
+StoreFor: TypeAlias = Callable[[EventListener], UnitOfWorkFactory]
+"""Gives units of work that tell a listener of each event which they commit."""
+
+
 def build_pinned_runtime(
     *,
     turns: Sequence[ScriptedTurn],
@@ -386,21 +391,17 @@ def build_pinned_runtime(
     scheduler: BatchScheduler | None = None,
     recorded: RecordedResults | None = None,
     observer: PipelineObserver | None = None,
+    store: StoreFor | None = None,
 ) -> PinnedRuntime:
     """A runtime that plays `turns`, with ids made from `seed` and a clock that stands at `start`.
 
     The calls of a batch take turns by `scheduler`, by default in the order of the batch. A tool
-    with results in `recorded` gives these instead of working. Raises `ValueError` for turns that
-    cannot be played.
+    with results in `recorded` gives these instead of working. Records are kept in `store`, by
+    default in memory. Raises `ValueError` for turns that cannot be played.
     """
     clock = PinnedClock(start)
     model = ScriptedModelProvider(turns, clock)
-    listeners: list[EventListener] = []
-
-    def tell(event: Event) -> None:
-        for listener in listeners:
-            listener(event)
-
+    listeners, tell = _listeners()
     missing: list[str] = []
     offered = builtin_tools() if tools is None else tools
     runtime = build_runtime(
@@ -410,7 +411,68 @@ def build_pinned_runtime(
         tools=with_recorded(offered, recorded or {}, missing),
         policy=policy,
         scheduler=scheduler or DeterministicScheduler(),
-        listener=tell,
+        units=(store or _in_memory)(tell),
         observer=observer,
     )
     return PinnedRuntime(runtime, clock, model, listeners, missing)
+
+
+class PinnedWorker(NamedTuple):
+    """A worker in which nothing is left to chance; beside it, the services over the same store.
+    The other parts are those of a `PinnedRuntime`."""
+
+    worker: Worker
+    runtime: Runtime
+    clock: PinnedClock
+    listeners: list[EventListener]
+    missing_results: list[str]
+
+
+def build_pinned_worker(
+    *,
+    turns: Sequence[ScriptedTurn],
+    turns_played: int,
+    seed: str,
+    number: int,
+    start: datetime,
+    store: StoreFor,
+    policy: PolicyEngine | None = None,
+    recorded: RecordedResults | None = None,
+    observer: PipelineObserver | None = None,
+) -> PinnedWorker:
+    """The worker of this `number`, from 1, over a store that others used before it.
+
+    `turns_played` of the turns were played already. Its ids are its own and sort after those of
+    workers with lower numbers. Its leases are not renewed: they end by the clock, which stands.
+    """
+    clock = PinnedClock(start)
+    listeners, tell = _listeners()
+    missing: list[str] = []
+    units = store(tell)
+    ids = PinnedIdFactory(seed, number * _IDS_OF_A_WORKER)
+    worker = build_worker(
+        model=ScriptedModelProvider(turns, clock, turns_played),
+        units=units,
+        owner=f"worker_{number}",
+        clock=clock,
+        ids=ids,
+        tools=with_recorded(builtin_tools(), recorded or {}, missing),
+        policy=policy,
+        scheduler=DeterministicScheduler(),
+        observer=observer,
+    )
+    services = build_runtime(
+        model=ScriptedModelProvider((), clock), clock=clock, ids=ids, units=units
+    )
+    return PinnedWorker(worker, services, clock, listeners, missing)
+
+
+def _listeners() -> tuple[list[EventListener], EventListener]:
+    """Listeners, and one that tells all of them."""
+    listeners: list[EventListener] = []
+
+    def tell(event: Event) -> None:
+        for listener in listeners:
+            listener(event)
+
+    return listeners, tell

@@ -109,6 +109,17 @@ def command_agent(case):
     return agent if isinstance(agent, str) else ""
 
 
+def kills_workers(case):
+    """Does a case have a worker process killed?"""
+    interventions = case.get("interventions")
+    actions = [
+        one.get("action")
+        for one in (interventions if isinstance(interventions, list) else [])
+        if isinstance(one, dict)
+    ]
+    return "kill_worker" in actions
+
+
 class Index:
     """Collects gates, cases and problems of one workspace."""
 
@@ -265,6 +276,7 @@ class Index:
                         "line": document.position(("subject",))[0],
                         "command": "subject" in document.value,
                         "agent": command_agent(document.value),
+                        "kills_workers": kills_workers(document.value),
                     }
                 )
 

@@ -209,7 +209,8 @@ def _case_test(index, name, entry, counterexample, attributes):
         agent = agent if command else None,
         agent_name = found["agent"],
         arguments = ["--case-name", case, "--repeat", _repeat(name)] + _named(counterexample),
-        deps = [_code(entry, counterexample, "command" if command else "case")],
+        deps = [_code(entry, counterexample, "command" if command else "case")] +
+               (index.case_worker_deps if found["kills_workers"] and not command else []),
         entry = _entry_label(entry),
         main = _COMMAND_MAIN if command else index.case_main,
         sources = _sources(
@@ -359,6 +360,7 @@ def hardgate_gates(
         check_deps = {},
         case_main = None,
         case_deps = [],
+        case_worker_deps = [],
         case_data = [],
         agent = None,
         agents = {},
@@ -374,6 +376,7 @@ def hardgate_gates(
       check_deps: dict of lists of labels: the Python libraries that an area's checks import besides Hardgate.
       case_main: string, the Python module that runs one case in its process, as in hardgate_cases.
       case_deps: list of labels, the libraries that hold it.
+      case_worker_deps: list of labels, what cases that kill workers need on top, as in hardgate_cases.
       case_data: list of labels, the files that every case reads, as in hardgate_cases.
       agent: label, the agent that cases start, as in hardgate_cases.
       agents: dict of labels, more agents by the names that cases use, as in hardgate_cases.
@@ -388,6 +391,7 @@ def hardgate_gates(
         case_data = case_data,
         case_deps = case_deps,
         case_main = case_main,
+        case_worker_deps = case_worker_deps,
     )
     if native.package_name() != index.gates_package:
         fail("hardgate_gates belongs in {}/BUILD.bazel, the folder that gates.declare names; found {}".format(
@@ -428,7 +432,7 @@ def hardgate_gates(
         main = "hardgate.report",
     )
 
-def hardgate_cases(name, index, main = None, deps = [], data = [], agent = None, agents = {}):
+def hardgate_cases(name, index, main = None, deps = [], worker_deps = [], data = [], agent = None, agents = {}):
     """Makes the target `cases/<name>` of each case; called once, in the BUILD file of the cases' folder.
 
     Args:
@@ -436,6 +440,7 @@ def hardgate_cases(name, index, main = None, deps = [], data = [], agent = None,
       index: INDEX, loaded from the index.bzl of the repository that gates.declare makes.
       main: string, the Python module that runs one case in its process, for cases without `subject`; without it, those start `agent`.
       deps: list of labels, the libraries that hold it.
+      worker_deps: list of labels, what cases that kill workers need on top.
       data: list of labels, the files that every case reads besides its own, such as policy profiles.
       agent: label, the agent that cases start: an executable in any language.
       agents: dict of labels, more agents by the names that cases use in `subject.agent`.
@@ -490,7 +495,7 @@ def hardgate_cases(name, index, main = None, deps = [], data = [], agent = None,
                 "bazel test //{}:{}".format(index.evals_package, target),
             ],
             data = case["files"] + data,
-            deps = [_COMMAND_CASE] if command else deps,
+            deps = [_COMMAND_CASE] if command else deps + (worker_deps if case["kills_workers"] else []),
             main = _COMMAND_MAIN if command else main,
             size = "medium" if command else "small",
             **attributes

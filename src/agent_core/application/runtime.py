@@ -15,6 +15,7 @@ from agent_core.domain.context import Transcript
 from agent_core.domain.errors import SessionBusy, StaleState
 from agent_core.domain.events import Event, EventType
 from agent_core.domain.invocations import InvocationStatus, ToolInvocation
+from agent_core.domain.reviews import EffectReview
 from agent_core.domain.runs import Run, RunLimits, RunStatus, SuspensionKind
 from agent_core.domain.sessions import Principal, Session
 from agent_core.domain.tools import ToolResult
@@ -185,6 +186,13 @@ class Runtime:
         async with self._units() as unit:
             await unit.runs.get(run_id)
             return await unit.invocations.list_for_run(run_id)
+
+    async def effect_reviews(self, run_id: str) -> tuple[EffectReview, ...]:
+        """The reviews of the run's calls of which nobody knows what they did, in the order in which
+        they were opened. Raises `NotFound`."""
+        async with self._units() as unit:
+            await unit.runs.get(run_id)
+            return await unit.reviews.list_for_run(run_id)
 
     async def transcript(self, run_id: str) -> Transcript:
         """The conversation as the run's last checkpoint has it, every item with its labels, or as

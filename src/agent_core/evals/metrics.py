@@ -1,4 +1,4 @@
-"""Counters of a conversation, read off its log: `expected.metrics` names them."""
+"""Counters of a conversation, nearly all read off its log: `expected.metrics` names them."""
 
 from __future__ import annotations
 
@@ -26,14 +26,18 @@ METRICS = frozenset(
         *_COUNTED_EVENTS,
         *_COUNTED_FLAGS,
         *_SUMMED_MEMBERS,
+        "effect_reviews_total",
         "waits_total",
         "waited_milliseconds_total",
     }
 )
 
 
-def counters(events: Iterable[Event], waits_seconds: Sequence[float]) -> dict[str, int]:
-    """Every metric with its value. `waits_seconds` are the pauses that the runtime asked for."""
+def counters(
+    events: Iterable[Event], waits_seconds: Sequence[float], reviews: int = 0
+) -> dict[str, int]:
+    """Every metric with its value. `waits_seconds` are the pauses that the runtime asked for, and
+    `reviews` is the number of effect reviews, which are no events."""
     log = tuple(events)
     found = {
         name: sum(event.event_type is counted for event in log)
@@ -43,6 +47,7 @@ def counters(events: Iterable[Event], waits_seconds: Sequence[float]) -> dict[st
         found[name] = sum(event.payload.get(flag) is True for event in log)
     for name, member in _SUMMED_MEMBERS.items():
         found[name] = sum(_number(event.payload.get(member)) for event in log)
+    found["effect_reviews_total"] = reviews
     found["waits_total"] = len(waits_seconds)
     found["waited_milliseconds_total"] = round(sum(waits_seconds) * 1000)
     return found

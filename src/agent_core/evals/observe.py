@@ -17,6 +17,7 @@ from hardgate.cases.record import (
     MissingToolResult,
     ObservedCall,
     ObservedEvent,
+    ObservedIntervention,
     ObservedItem,
     Record,
 )
@@ -31,7 +32,8 @@ _BLOCKED = "policy.trust.exfiltration_blocked"
 class Conversation(NamedTuple):
     """The runs of one session, in their order, and everything on record about them.
 
-    `transcripts`: one for each run. `final_text` is the last run's answer.
+    `transcripts`: one for each run. `final_text` is the last run's answer. `reviews` counts the
+    effect reviews.
     """
 
     runs: Sequence[Run]
@@ -39,13 +41,14 @@ class Conversation(NamedTuple):
     invocations: Sequence[ToolInvocation]
     transcripts: Sequence[Transcript]
     final_text: str | None
+    reviews: int = 0
 
 
 class Played(NamedTuple):
     """What the fixtures of a case tell after it was played.
 
     `missing_results`: the ids of the invocations without a recorded result. `waits_seconds`: the
-    pauses that the runtime asked for.
+    pauses that the runtime asked for. `interventions`: what became of those of the case.
     """
 
     turns_consumed: int
@@ -53,6 +56,7 @@ class Played(NamedTuple):
     exhausted_at_step: int | None = None
     missing_results: Collection[str] = ()
     waits_seconds: Sequence[float] = ()
+    interventions: tuple[ObservedIntervention, ...] = ()
 
 
 def observed(conversation: Conversation, played: Played) -> Record:
@@ -86,7 +90,8 @@ def observed(conversation: Conversation, played: Played) -> Record:
         untrusted=any(item.labels.is_untrusted for item in items),
         private=any(item.labels.is_private for item in items),
         blocked_sends=sum(_reason_code(row) == _BLOCKED for row in rows),
-        metrics=counters(events, played.waits_seconds),
+        metrics=counters(events, played.waits_seconds, conversation.reviews),
+        interventions=played.interventions,
     )
 
 

@@ -2,37 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from agent_core.application.inline import run_inline
-from agent_core.application.runtime import Runtime
-from agent_core.domain.context import ItemKind, Transcript
+from agent_core.domain.context import ItemKind
 from agent_core.domain.deployment import ConfigurationRefused
 from agent_core.domain.events import EventType
-from agent_core.domain.invocations import ToolInvocation
-from agent_core.domain.model_script import FinalTurn, ScriptedTurn
+from agent_core.domain.model_script import FinalTurn
 from agent_core.domain.outcomes import REASONS
-from agent_core.domain.recorded_results import RecordedResults
-from agent_core.domain.runs import FailureReason, Run, RunLimits, RunStatus
+from agent_core.domain.runs import FailureReason, RunStatus
 from agent_core.domain.sessions import Principal
-from agent_core.evals.clock_steps import ClockSteps
+from agent_core.evals.composition import Asked, Compose, Identity
+from agent_core.evals.in_process import run_in_process
 from agent_core.evals.metrics import METRICS
-from agent_core.evals.observe import Conversation, Played, observed
-from agent_core.evals.script import played_turns, recorded_results
-from agent_core.ports.persistence import EventListener
-from agent_core.ports.policies import PolicyEngine
 from hardgate.cases.model import Case
 from hardgate.cases.record import Record
-from hardgate.cases.values import instant, seconds
 from hardgate.cases.vocabulary import Vocabulary
 from hardgate.documents.problems import DefinitionError, Problem
 from hardgate.fixtures.model_script import ModelScript
 from hardgate.subjects.port import SubjectError
 
 if TYPE_CHECKING:
+    from agent_core.evals.stored import Durable, StoredCases
     from hardgate.fixtures.mcp_server import McpServer
     from hardgate.fixtures.tool_results import ToolResults
 
@@ -41,6 +35,7 @@ VERSION = "0.1.0"
 _AGENTS = frozenset({"general"})
 _ABILITIES = frozenset(
     {
+        "cancellation",
         "clock_steps",
         "metrics",
         "private_labels",
@@ -48,94 +43,34 @@ _ABILITIES = frozenset(
         "tool_results",
         "trust_labels",
         "turns",
+        "user_input",
     }
 )
-
-
-class PlayedModel(Protocol):
-    """How far a script was played."""
-
-    @property
-    def turns_consumed(self) -> int: ...
-
-    @property
-    def turns_total(self) -> int: ...
-
-    @property
-    def exhausted_at_step(self) -> int | None: ...
-
-
-class PinnedTime(Protocol):
-    """A clock that moves only when it is told to, and the pauses that it was asked for."""
-
-    @property
-    def sleeps(self) -> Sequence[float]: ...
-
-    def advance(self, seconds: float) -> None: ...
-
-
-class Composition(Protocol):
-    """A runtime with pinned time and ids, the model that it talks to, and who hears its events.
-
-    `missing_results` are the ids of the invocations for which no result was on record.
-    """
-
-    @property
-    def runtime(self) -> Runtime: ...
-
-    @property
-    def clock(self) -> PinnedTime: ...
-
-    @property
-    def model(self) -> PlayedModel: ...
-
-    @property
-    def listeners(self) -> list[EventListener]: ...
-
-    @property
-    def missing_results(self) -> Sequence[str]: ...
-
-
-class Compose(Protocol):
-    """Builds a runtime; the entry point passes the bootstrap's own function.
-
-    Raises ValueError for turns that cannot be played.
-    """
-
-    def __call__(
-        self,
-        *,
-        turns: Sequence[ScriptedTurn],
-        seed: str,
-        start: datetime,
-        policy: PolicyEngine | None = None,
-        recorded: RecordedResults | None = None,
-    ) -> Composition: ...
-
-
-class Identity(Protocol):
-    """Who may run a case, and under which policies, by name: data, not a mode of the runtime."""
-
-    @property
-    def principals(self) -> Mapping[str, Principal]: ...
-
-    @property
-    def policies(self) -> Mapping[str, PolicyEngine]: ...
 
 
 class ReferenceSubject:
     """Runs each case in a new runtime in memory: nothing is left over from another case.
 
-    `load_identity` is called when a case is first looked at. Raises DefinitionError for an
-    identity that the runtime refuses.
+    Cases that kill workers run over the store of `open_durable`; without it, there is no ability
+    for them. With `always_stored`, all cases do. `load_identity` is called when a case is first
+    looked at. Raises DefinitionError for an identity that the runtime refuses.
     """
 
     name = NAME
     version = VERSION
 
-    def __init__(self, compose: Compose, load_identity: Callable[[], Identity]) -> None:
+    def __init__(
+        self,
+        compose: Compose,
+        load_identity: Callable[[], Identity],
+        open_durable: Callable[[], Durable] | None = None,
+        *,
+        always_stored: bool = False,
+    ) -> None:
         self._compose = compose
         self._load_identity = load_identity
+        self._open_durable = open_durable
+        self._always_stored = always_stored
 
     @cached_property
     def _identity(self) -> Identity:
@@ -156,7 +91,7 @@ class ReferenceSubject:
             agents=_AGENTS,
             items=frozenset(ItemKind),
             metrics=METRICS,
-            abilities=_ABILITIES,
+            abilities=_ABILITIES | ({"workers"} if self._open_durable else frozenset()),
         )
 
     def run(
@@ -168,32 +103,22 @@ class ReferenceSubject:
         mcp_servers: Sequence[McpServer] = (),
     ) -> Record:
         # No tool of this runtime reads or writes a workspace yet, so `workspace` is left alone.
-        try:
-            composition = self._compose(
-                turns=played_turns(script),
-                seed=case.name,
-                start=instant(case.clock.start),
-                policy=self._identity.policies[case.policy_profile],
-                recorded=None if tool_results is None else recorded_results(tool_results),
-            )
-        except ValueError as error:
-            raise SubjectError(f"the script cannot be played: {error}") from None
-        if case.clock.advance_on_step is not None:
-            step_seconds = seconds(case.clock.advance_on_step)
-            composition.listeners.append(ClockSteps(composition.clock, step_seconds))
         principal = self._identity.principals[case.principal]
-        conversation = run_inline(_converse(composition.runtime, case, principal))
-        model = composition.model
-        return observed(
-            conversation,
-            Played(
-                turns_consumed=model.turns_consumed,
-                turns_total=model.turns_total,
-                exhausted_at_step=model.exhausted_at_step,
-                missing_results=composition.missing_results,
-                waits_seconds=composition.clock.sleeps,
-            ),
-        )
+        policy = self._identity.policies[case.policy_profile]
+        asked = Asked(case, script, tool_results, principal, policy)
+        in_workers = any(one.action == "kill_worker" for one in case.interventions)
+        if in_workers or self._always_stored:
+            return self._stored_cases.run(asked, in_workers=in_workers)
+        return run_in_process(asked, self._compose)
+
+    @cached_property
+    def _stored_cases(self) -> StoredCases:
+        # Imported here: most cases need no store.
+        from agent_core.evals.stored import StoredCases
+
+        if self._open_durable is None:
+            raise SubjectError("there is no store for a case that kills workers")
+        return StoredCases(self._compose, self._open_durable)
 
     async def _registered_tools(self) -> tuple[str, ...]:
         """A session without a choice of tools has all that are registered."""
@@ -201,42 +126,3 @@ class ReferenceSubject:
         composition = self._compose(turns=(FinalTurn("."),), seed=NAME, start=start)
         session = await composition.runtime.open_session(Principal(NAME))
         return session.tool_names
-
-
-async def _converse(runtime: Runtime, case: Case, principal: Principal) -> Conversation:
-    """Send the case's messages, each one when the run before has completed."""
-    session = await runtime.open_session(principal, case.fixtures.tools)
-    runs: list[Run] = []
-    invocations: list[ToolInvocation] = []
-    transcripts: list[Transcript] = []
-    for message in _messages(case):
-        run_id = await runtime.submit(session.id, message, _limits(case))
-        runs.append(await runtime.run_until_terminal(run_id))
-        invocations += await runtime.invocations(run_id)
-        transcripts.append(await runtime.transcript(run_id))
-        if runs[-1].status is not RunStatus.COMPLETED:
-            break
-    text = await runtime.final_text(runs[-1].id)
-    events = await runtime.events(session.id)
-    return Conversation(runs, events, invocations, transcripts, text)
-
-
-def _messages(case: Case) -> Sequence[str]:
-    """The user's messages: one text, or several turns. Raises SubjectError for none."""
-    given = case.input
-    if given is not None and given.turns is not None:
-        return given.turns
-    if given is None or given.text is None:
-        raise SubjectError("the case has no message")
-    return (given.text,)
-
-
-def _limits(case: Case) -> RunLimits:
-    """The runtime's own limits, where the case does not set them."""
-    given = case.fixtures.run_limits
-    chosen = {
-        name: getattr(given, name)
-        for name in given.model_fields_set & set(RunLimits._fields)
-        if getattr(given, name) is not None
-    }
-    return RunLimits()._replace(**chosen)

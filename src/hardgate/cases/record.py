@@ -80,6 +80,19 @@ class Fault(NamedTuple):
     around: tuple[int, ...] = ()
 
 
+class ObservedIntervention(NamedTuple):
+    """What became of one intervention of a case.
+
+    `seen` counts the triggers of its type, `fitting` those among them that its `where` lets
+    through. `refused` says why what was to be done at its trigger could not be done.
+    """
+
+    fired: bool = False
+    seen: int = 0
+    fitting: int = 0
+    refused: str | None = None
+
+
 class FileChanges(NamedTuple):
     """How the files of a workspace differ from what they were; paths, sorted."""
 
@@ -99,7 +112,7 @@ class Record(NamedTuple):
     `messages_sent` counts the user's messages that were sent. What is None from there on, the
     subject cannot tell; `untrusted` and `private` say what the conversation holds at its end.
     `faults` is None where the subject looks for none. `effects_from` is WATERMARKS, REPORTED or
-    UNKNOWN.
+    UNKNOWN. `interventions`: one for each of the case, in their order.
     """
 
     terminal_status: str
@@ -125,3 +138,4 @@ class Record(NamedTuple):
     metrics: Mapping[str, int] | None = None
     faults: tuple[Fault, ...] | None = None
     effects_from: str = WATERMARKS
+    interventions: tuple[ObservedIntervention, ...] = ()

@@ -21,8 +21,9 @@ from hardgate.documents.strict_yaml import Document
 from hardgate.documents.wording import quoted
 
 SAYS_NOTHING = "case.says_nothing"
-# A number of two or more digits, then the case's name.
-FILE_NAME = re.compile(r"(?:.*/)?([0-9]{2,4})_([^/]*)\.yaml")
+# A number of two or more digits, with a letter where one number has several cases, then the case's
+# name.
+FILE_NAME = re.compile(r"(?:.*/)?([0-9]{2,4}[a-z]?)_([^/]*)\.yaml")
 
 # The keys of an intervention that one action only can use.
 _ACTIONS_OF_KEY = {

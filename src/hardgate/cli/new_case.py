@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Sequence
+from string import ascii_lowercase
 
 from hardgate.cases.rules import FILE_NAME
 from hardgate.cases.values import LONGEST_NAME
@@ -113,7 +114,7 @@ def _existing(stem: str, tree: Tree) -> str:
 def _next_number(tree: Tree) -> int:
     """One more than the largest; a number is never used again, even where there are gaps."""
     matches = [FILE_NAME.fullmatch(path) for path in tree.glob(f"{CASES}/*")]
-    return 1 + max((int(match[1]) for match in matches if match), default=0)
+    return 1 + max((int(match[1].rstrip(ascii_lowercase)) for match in matches if match), default=0)
 
 
 def _say_what_next(

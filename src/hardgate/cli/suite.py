@@ -152,7 +152,7 @@ def _left_out(tree: Tree) -> Iterator[Problem]:
 def _numbers_and_names(cases: Mapping[str, LoadedCase]) -> Iterator[Problem]:
     """Numbers and names that two cases share."""
     first_name: dict[str, str] = {}
-    first_number: dict[int, str] = {}
+    first_number: dict[str, str] = {}
     for path, loaded in cases.items():
         name, match = loaded.case.name, FILE_NAME.fullmatch(path)
         if name in first_name:
@@ -160,7 +160,7 @@ def _numbers_and_names(cases: Mapping[str, LoadedCase]) -> Iterator[Problem]:
             message = f"{message}; allowed: each name once"
             yield loaded.document.problem(("name",), "case.duplicate_name", message)
         first_name.setdefault(name, path)
-        number = int(match[1]) if match else 0
+        number = match[1].lstrip("0") if match else ""
         if number in first_number:
             message = f"found the number {number} again, first in {first_number[number]}"
             message = f"{message}; allowed: each number once"

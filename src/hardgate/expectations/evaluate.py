@@ -143,4 +143,9 @@ def _outcomes(planned: PlannedRun, evidence: Evidence) -> Iterator[Outcome]:
         yield from tool_results(record)
     if planned.case.input is not None and planned.case.input.turns is not None:
         yield from messages(len(planned.case.input.turns), record)
+    if planned.case.interventions:
+        # Imported here: most cases have none.
+        from hardgate.expectations.interventions import interventions
+
+        yield from interventions(planned.case.interventions, record)
     yield from record_complete(record)

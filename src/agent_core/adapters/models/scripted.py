@@ -27,11 +27,13 @@ _CHARACTERS_PER_TOKEN = 4
 class ScriptedModelProvider(ModelProvider):
     """Answers the n-th attempt with the n-th turn, streamed in small pieces.
 
-    Past the last turn every attempt fails as `permanent`, and `exhausted_at_step` names the step
+    `turns_played` were played before, by a provider of another process. Past the last turn every attempt fails as `permanent`, and `exhausted_at_step` names the step
     of the first such attempt. Raises `ValueError` for turns that cannot be streamed.
     """
 
-    def __init__(self, turns: Sequence[ScriptedTurn], clock: Clock) -> None:
+    def __init__(
+        self, turns: Sequence[ScriptedTurn], clock: Clock, turns_played: int = 0
+    ) -> None:
         problems = [
             f"turn {number}: {problem}"
             for number, turn in enumerate(turns, 1)
@@ -41,7 +43,7 @@ class ScriptedModelProvider(ModelProvider):
             raise ValueError("\n".join(problems))
         self._turns = tuple(turns)
         self._clock = clock
-        self.turns_consumed = 0
+        self.turns_consumed = min(turns_played, len(self._turns))
         self.exhausted_at_step: int | None = None
 
     @property

@@ -27,14 +27,15 @@ TEXT = "input: {text: Hello.}\n"
 FINAL = "{kind: final, text: Done.}"
 
 
+RULES = dict(NO_EFFECTS.rules) | {SideEffectClass.EXTERNAL_WRITE: Rule(PolicyEffect.ALLOW)}
+IDENTITY = Identity(
+    {"eval.standard": Principal("eval.standard", frozenset({"demo.write"}))},
+    {"eval.permissive": RuleSetPolicy(RuleSet("permissive", RULES, NO_EFFECTS.overlay))},
+)
+
+
 def subject(compose=build_pinned_runtime):
-    rules = dict(NO_EFFECTS.rules) | {SideEffectClass.EXTERNAL_WRITE: Rule(PolicyEffect.ALLOW)}
-    permissive = RuleSetPolicy(RuleSet("permissive", rules, NO_EFFECTS.overlay))
-    identity = Identity(
-        {"eval.standard": Principal("eval.standard", frozenset({"demo.write"}))},
-        {"eval.permissive": permissive},
-    )
-    return ReferenceSubject(compose, lambda: identity)
+    return ReferenceSubject(compose, lambda: IDENTITY)
 
 
 def run(more, *turns, results=None, compose=build_pinned_runtime):
@@ -50,10 +51,10 @@ def call(number, name="math.calculate", arguments='{expression: "6 * 7"}'):
 
 
 def test_it_offers_what_its_milestone_brings_and_the_labels():
-    offered = subject().vocabulary().abilities
-    assert offered == {name for name, one in ABILITIES.items() if one.milestone <= 1} | {
-        "private_labels"
-    }
+    brought = {name for name, one in ABILITIES.items() if one.milestone <= 2} | {"private_labels"}
+    durable = ReferenceSubject(build_pinned_runtime, lambda: IDENTITY, lambda: pytest.fail("used"))
+    assert durable.vocabulary().abilities == brought
+    assert subject().vocabulary().abilities == brought - {"workers"}
 
 
 def test_names_of_further_kinds():

@@ -168,6 +168,22 @@ def test_a_case_says_whether_it_starts_an_agent_and_which(tmp_path: Path) -> Non
     ]
 
 
+def test_a_case_says_whether_it_kills_workers(tmp_path: Path) -> None:
+    head = "milestone: 1\ninterventions: "
+    cancel, kill = "{at: run.started, action: cancel}", "{at: run.started, action: kill_worker}"
+    index = index_of(
+        tmp_path,
+        {
+            "evals/cases/01.yaml": "name: one\nmilestone: 1\n",
+            "evals/cases/02.yaml": f"name: two\n{head}[{cancel}]\n",
+            "evals/cases/03.yaml": f"name: three\n{head}[{cancel}, {kill}]\n",
+            "evals/cases/04.yaml": f"name: four\n{head}[kill_worker, 7]\n",
+            "evals/cases/05.yaml": f"name: five\n{head}kill_worker\n",
+        },
+    )
+    assert [one["kills_workers"] for one in index.cases] == [False, False, True, False, False]
+
+
 def test_a_case_reads_every_fixture_that_it_names(tmp_path: Path) -> None:
     case = (
         "name: one\nmilestone: 1\nmodel_fixture: alpha\n"
