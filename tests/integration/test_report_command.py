@@ -402,6 +402,21 @@ def test_no_bazel(workspace):
     assert json.loads(done.stdout)["problems"][0]["rule"] == "no_bazel"
 
 
+def test_a_named_bazel_is_found_from_the_folder_of_the_caller(workspace):
+    def report(bazel, caller):
+        command = [bazel if word == str(workspace.bazel) else word for word in workspace.command()]
+        environment = workspace.environment(BUILD_WORKING_DIRECTORY=str(caller))
+        return subprocess.run(
+            command, env=environment, capture_output=True, text=True, check=False
+        )
+
+    assert report("./bazel", workspace.fake).returncode == 0
+    assert report("../fake/bazel", workspace.folder / "gates").returncode == 0
+    missed = report("./bazel", workspace.folder)
+    assert missed.returncode == 5
+    assert "report: --bazel: found no program ./bazel" in missed.stderr
+
+
 def test_the_workspace_s_own_bazelw_comes_first(workspace):
     workspace.bazel.rename(workspace.folder / "bazelw")
     command = [

@@ -45,10 +45,13 @@ class Bazel:
     def find(cls, workspace: Path, program: str | None = None) -> Bazel:
         """The named program, else the workspace's bazelw, else bazel or bazelisk on PATH.
 
-        Raises BazelMissingError.
+        A name with a slash is a path from the folder of the caller, which `bazel run` tells in a
+        variable. Raises BazelMissingError.
         """
         if program is not None:
-            found = shutil.which(program)
+            here = os.environ.get("BUILD_WORKING_DIRECTORY") or os.getcwd()
+            path = os.path.join(here, program) if os.path.dirname(program) else program
+            found = shutil.which(path)
             if found is None:
                 raise BazelMissingError(f"--bazel: found no program {program}")
             return cls(os.path.abspath(found), workspace)
