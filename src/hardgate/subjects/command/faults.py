@@ -174,7 +174,7 @@ def _reports(spec: CommandSubject, ended: Ended, log: Seen) -> Iterator[Fault]:
     elif unlabelled:
         message = f"the agent reported no label of the results of {choices(unlabelled)}"
         yield Fault(PROMISE, message, "a label of each result of a tool", unlabelled)
-    yield from _unknown_calls(spec, ended, log)
+    yield from _unknown_calls(ended, log)
 
 
 def _unlabelled(ended: Ended, log: Seen) -> list[str]:
@@ -183,12 +183,12 @@ def _unlabelled(ended: Ended, log: Seen) -> list[str]:
     return [call_id for call_id in log.results if call_id not in labelled]
 
 
-def _unknown_calls(spec: CommandSubject, ended: Ended, log: Seen) -> Iterator[Fault]:
-    """Effects and labels of calls that the model never made."""
+def _unknown_calls(ended: Ended, log: Seen) -> Iterator[Fault]:
+    """Effects and labels of calls that the model never made, promised or not."""
     names = log.call_names
     unknown = []
     for one in ended.reports:
-        if isinstance(one, ReportedEffect) and outside.EFFECTS in spec.reports:
+        if isinstance(one, ReportedEffect):
             if one.tool not in names.get(one.call_id, ()):
                 unknown.append(f"an effect of {quoted(one.tool)} in {quoted(one.call_id)}")
         elif (
