@@ -272,6 +272,11 @@ def test_a_report_about_a_call_that_nobody_made(report):
     assert found.failure_reason == "report_malformed"
 
 
+def test_a_report_that_no_case_asked_for_is_compared_with_the_calls_as_well():
+    found = record(FIRST, ended=reporting(ReportedEffect(2, "c9", "math_add")))
+    assert names(found.faults) == ["report.unknown_call"]
+
+
 def test_reported_labels_are_the_pieces_of_the_conversation():
     ended = reporting(
         ReportedLabel(2, "user_message", "user"),
