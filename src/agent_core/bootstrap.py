@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypedDict, Unpack
 
 from agent_core.adapters.determinism.clocks import PinnedClock, SystemClock
 from agent_core.adapters.determinism.ids import PinnedIdFactory, SystemIdFactory
@@ -46,6 +46,8 @@ from agent_core.ports.policies import PolicyEngine
 from agent_core.ports.tools import Tool, ToolRegistry
 
 if TYPE_CHECKING:
+    from agent_core.application.drain import Drain
+    from agent_core.application.reviews import ReviewService
     from agent_core.application.worker import Worker, WorkerSettings
 
 PINNED_START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -68,27 +70,34 @@ class _Parts(NamedTuple):
     dispatcher: RunDispatcher
 
 
-def _parts(
-    *,
-    model: ModelProvider,
-    units: UnitOfWorkFactory,
-    owner: str,
-    clock: Clock | None,
-    ids: IdFactory | None,
-    tools: Iterable[Tool] | None,
-    policy: PolicyEngine | None,
-    scheduler: BatchScheduler | None,
-    heartbeat_units: UnitOfWorkFactory | None,
-    lease_seconds: float,
-    observer: PipelineObserver | None,
-) -> _Parts:
-    clock = clock or SystemClock()
-    ids = ids or SystemIdFactory()
+class Options(TypedDict, total=False):
+    """What a composition may choose. `clock`, `ids` and `scheduler` default to the system's, which
+    need `asyncio.run`; `tools` to the builtins; `policy` to one that allows only what has no side
+    effect. `heartbeat_units` work in any thread: from one of their own they keep the leases of the
+    runs that are executed here, as it takes where workers see the store. `observer` watches calls
+    in the pipeline."""
+
+    clock: Clock | None
+    ids: IdFactory | None
+    tools: Iterable[Tool] | None
+    policy: PolicyEngine | None
+    scheduler: BatchScheduler | None
+    heartbeat_units: UnitOfWorkFactory | None
+    lease_seconds: float
+    observer: PipelineObserver | None
+
+
+def _parts(model: ModelProvider, units: UnitOfWorkFactory, owner: str, options: Options) -> _Parts:
+    clock = options.get("clock") or SystemClock()
+    ids = options.get("ids") or SystemIdFactory()
     journal = Journal(clock, ids)
     calls = CallJournal(clock, ids, journal)
+    tools = options.get("tools")
     registry = StaticToolRegistry(builtin_tools() if tools is None else tools)
-    rules = policy or RuleSetPolicy(NO_EFFECTS)
-    order = scheduler or ConcurrentScheduler()
+    rules = options.get("policy") or RuleSetPolicy(NO_EFFECTS)
+    order = options.get("scheduler") or ConcurrentScheduler()
+    lease_seconds = options.get("lease_seconds", LEASE_SECONDS)
+    observer = options.get("observer")
     settlement = Settlement(clock, ids, calls)
 
     def build_executor(held: UnitOfWorkFactory, token: CancellationToken) -> RunExecutor:
@@ -124,7 +133,7 @@ def _parts(
         journal=journal,
         build_executor=build_executor,
         owner=owner,
-        heartbeat=_heartbeat(heartbeat_units, clock, lease_seconds),
+        heartbeat=_heartbeat(options.get("heartbeat_units"), clock, lease_seconds),
         lease_seconds=lease_seconds,
     )
     return _Parts(units, clock, ids, journal, registry, dispatcher)
@@ -143,41 +152,17 @@ def _heartbeat(
 def build_runtime(
     *,
     model: ModelProvider,
-    clock: Clock | None = None,
-    ids: IdFactory | None = None,
-    tools: Iterable[Tool] | None = None,
-    policy: PolicyEngine | None = None,
-    scheduler: BatchScheduler | None = None,
     listener: EventListener | None = None,
     units: UnitOfWorkFactory | None = None,
-    heartbeat_units: UnitOfWorkFactory | None = None,
     owner: str = "in_process",
-    lease_seconds: float = LEASE_SECONDS,
-    observer: PipelineObserver | None = None,
+    **options: Unpack[Options],
 ) -> Runtime:
     """The services of a deployment, and its runs within this process.
 
-    `clock`, `ids` and `scheduler` default to the system's, which need `asyncio.run`; `tools` to
-    the builtins; `policy` to one that allows only what has no side effect. Records are kept in
-    memory, and `listener` is told of each event that is committed, unless `units` are given. What
-    is stored where workers see it needs `heartbeat_units`, which work on any event loop: from a
-    thread of their own they keep the lease of a run that is executed here.
-    Raises `RegistrationError` for tools that may not be registered.
+    Records are kept in memory, and `listener` is told of each event that is committed, unless
+    `units` are given. Raises `RegistrationError` for tools that may not be registered.
     """
-    parts = _parts(
-        model=model,
-        units=units or _in_memory(listener),
-        owner=owner,
-        clock=clock,
-        ids=ids,
-        tools=tools,
-        policy=policy,
-        scheduler=scheduler,
-        heartbeat_units=heartbeat_units,
-        lease_seconds=lease_seconds,
-        observer=observer,
-    )
-    return Runtime(**parts._asdict())
+    return Runtime(**_parts(model, units or _in_memory(listener), owner, options)._asdict())
 
 
 def build_worker(
@@ -185,52 +170,52 @@ def build_worker(
     model: ModelProvider,
     units: UnitOfWorkFactory,
     owner: str,
-    heartbeat_units: UnitOfWorkFactory | None = None,
-    clock: Clock | None = None,
-    ids: IdFactory | None = None,
-    tools: Iterable[Tool] | None = None,
-    policy: PolicyEngine | None = None,
-    scheduler: BatchScheduler | None = None,
     settings: WorkerSettings | None = None,
-    lease_seconds: float = LEASE_SECONDS,
-    observer: PipelineObserver | None = None,
     on_error: Callable[[Exception], None] | None = None,
+    **options: Unpack[Options],
 ) -> Worker:
-    """A worker named `owner`. The arguments are those of `build_runtime`; without
-    `heartbeat_units` a run has to end within the first `lease_seconds`, or is lost to whoever
-    sweeps then. `on_error` is told of each error that the worker survives.
+    """A worker named `owner`. Without `heartbeat_units` a run has to end within the first
+    `lease_seconds`, or is lost to whoever sweeps then. `on_error` is told of each error that the
+    worker survives. Raises `RegistrationError` for tools that may not be registered.
     """
     # Imported here: a process that works on one run does not pay for what only workers use.
     from agent_core.application.hooks import HOOK_WORKS, HookQueue, HookRunner
     from agent_core.application.sweeps import Sweeps
     from agent_core.application.worker import Worker
 
-    parts = _parts(
-        model=model,
-        units=units,
-        owner=owner,
-        clock=clock,
-        ids=ids,
-        tools=tools,
-        policy=policy,
-        scheduler=scheduler,
-        heartbeat_units=heartbeat_units,
-        lease_seconds=lease_seconds,
-        observer=observer,
-    )
+    parts = _parts(model, units, owner, options)
     clock = parts.clock
     hooks = HookQueue(units=units, clock=clock, ids=parts.ids)
+    runner = HookRunner(
+        units=units,
+        clock=clock,
+        owner=owner,
+        works=HOOK_WORKS,
+        lease_seconds=options.get("lease_seconds", LEASE_SECONDS),
+    )
     return Worker(
         clock=clock,
         dispatcher=parts.dispatcher,
         sweeps=Sweeps(units=units, clock=clock, journal=parts.journal, hooks=hooks),
         hook_queue=hooks,
-        hook_runner=HookRunner(
-            units=units, clock=clock, owner=owner, works=HOOK_WORKS, lease_seconds=lease_seconds
-        ),
+        hook_runner=runner,
         settings=settings,
         on_error=on_error,
     )
+
+
+def build_reviews(units: UnitOfWorkFactory) -> ReviewService:
+    """The service for the calls of which nobody knows what they did."""
+    from agent_core.application.reviews import ReviewService
+
+    return ReviewService(units=units, clock=SystemClock())
+
+
+def build_drain(units: UnitOfWorkFactory) -> Drain:
+    """What waits until nothing of a tenant is under way."""
+    from agent_core.application.drain import Drain
+
+    return Drain(units=units, clock=SystemClock())
 
 
 def _in_memory(listener: EventListener | None) -> UnitOfWorkFactory:
