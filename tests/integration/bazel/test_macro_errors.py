@@ -63,7 +63,7 @@ MISUSES = [
         "gates.declare names; found a string",
     ),
     Misuse(
-        "evals",
+        "nothing_to_run",
         CASES + 'hardgate_cases(name = "suite", index = INDEX)',
         "hardgate_cases needs main, agent or agents: something that cases run against",
     ),
