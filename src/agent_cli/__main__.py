@@ -1,7 +1,8 @@
 """The command `agent`: `python -m agent_cli`.
 
-`agent run TEXT` runs one message to its answer; `agent eval COMMAND` is Hardgate's command with the
-reference runtime mounted as its subject.
+`agent run TEXT` runs one message to its answer; `agent migrate`, `agent submit` and `agent worker`
+do so over a store, by processes that may come and go; `agent eval COMMAND` is Hardgate's command
+with the reference runtime mounted as its subject.
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ from collections.abc import Sequence
 OK, USAGE = 0, 2
 COMMANDS = {
     "run": "run one message to its answer",
+    "migrate": "make a store, or bring it to the schema of this program",
+    "submit": "put a message into a store, for a worker to run it",
+    "worker": "execute the runs of a store",
     "eval": "judge the runtime: run, gates, explain, lint, init, new and doctor of hardgate",
 }
 

@@ -321,6 +321,24 @@ def load_identity(root: str, mode: DeploymentMode) -> Identity:
     return Identity(found.principals, policies)
 
 
+class DeploymentRules(NamedTuple):
+    """Who may act in a deployment, by name, and under which policy."""
+
+    mode: DeploymentMode
+    principals: Mapping[str, Principal]
+    policy: PolicyEngine
+
+
+def load_deployment(path: str) -> DeploymentRules:
+    """What the deployment file at `path` says. Raises `ConfigurationRefused` with every problem of
+    its files."""
+    from agent_core.adapters.configuration.deployment import read_deployment
+
+    settings = read_deployment(path)
+    principals = settings.identity.principals
+    return DeploymentRules(settings.mode, principals, RuleSetPolicy(settings.rules))
+
+
 class Deployment(NamedTuple):
     """A runtime as a deployment file describes it, and who may act in it, by name."""
 
@@ -330,20 +348,26 @@ class Deployment(NamedTuple):
 
 
 def start_deployment(path: str, *, model: ModelProvider) -> Deployment:
-    """Start what the deployment file at `path` describes.
+    """Start what the deployment file at `path` describes, with its records in memory.
 
     Raises `ConfigurationRefused`, before anything is built, with every problem of its files.
     """
-    from agent_core.adapters.configuration.deployment import read_deployment
-
-    settings = read_deployment(path)
-    runtime = build_runtime(model=model, policy=RuleSetPolicy(settings.rules))
-    return Deployment(settings.mode, settings.identity.principals, runtime)
+    rules = load_deployment(path)
+    runtime = build_runtime(model=model, policy=rules.policy)
+    return Deployment(rules.mode, rules.principals, runtime)
 
 
 def scripted_model(turns: Sequence[ScriptedTurn]) -> ScriptedModelProvider:
     """A model that plays `turns` by the system's clock. `ValueError` for what cannot be played."""
     return ScriptedModelProvider(turns, SystemClock())
+
+
+def scripted_runs(turns: Sequence[ScriptedTurn]) -> ModelProvider:
+    """A model for workers that plays `turns` to every run, by the system's clock. `ValueError` for
+    what cannot be played."""
+    from agent_core.adapters.models.scripted_runs import ScriptedRunsProvider
+
+    return ScriptedRunsProvider(turns, SystemClock())
 
 
 class PinnedRuntime(NamedTuple):

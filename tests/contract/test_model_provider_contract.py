@@ -10,6 +10,7 @@ import pytest
 
 from agent_core.adapters.determinism.clocks import PinnedClock
 from agent_core.adapters.models.scripted import ScriptedModelProvider
+from agent_core.adapters.models.scripted_runs import ScriptedRunsProvider
 from agent_core.domain.context import ContextItem, ItemKind, ModelRequest, ShownItem
 from agent_core.domain.model import (
     ModelErrorClass,
@@ -28,7 +29,14 @@ def scripted(turns):
     return ScriptedModelProvider(turns, PinnedClock(datetime(2026, 1, 1, tzinfo=UTC)))
 
 
-IMPLEMENTATIONS = [pytest.param(scripted, id="ScriptedModelProvider")]
+def scripted_runs(turns):
+    return ScriptedRunsProvider(turns, PinnedClock(datetime(2026, 1, 1, tzinfo=UTC)))
+
+
+IMPLEMENTATIONS = [
+    pytest.param(scripted, id="ScriptedModelProvider"),
+    pytest.param(scripted_runs, id="ScriptedRunsProvider"),
+]
 
 USER = Labels(TrustLevel.USER)
 ITEM = ContextItem("id", ItemKind.USER_MESSAGE, "somebody", USER, "Hello")

@@ -9,7 +9,7 @@ MEANINGS = {
     FAILED: "a check failed",
     USAGE: "wrong command line",
     REFUSED: "a definition or the set-up is refused",
-    UNREACHABLE: "Bazel is not there",
+    UNREACHABLE: "Bazel, or a store, cannot be reached",
 }
 
 

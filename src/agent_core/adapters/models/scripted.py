@@ -27,8 +27,9 @@ _CHARACTERS_PER_TOKEN = 4
 class ScriptedModelProvider(ModelProvider):
     """Answers the n-th attempt with the n-th turn, streamed in small pieces.
 
-    `turns_played` were played before, by a provider of another process. Past the last turn every attempt fails as `permanent`, and `exhausted_at_step` names the step
-    of the first such attempt. Raises `ValueError` for turns that cannot be streamed.
+    `turns_played` were played before, by a provider of another process. Past the last turn every
+    attempt fails as `permanent`, and `exhausted_at_step` names the step of the first such attempt.
+    Raises `ValueError` for turns that cannot be streamed.
     """
 
     def __init__(
