@@ -32,6 +32,7 @@ from agent_core.domain.tools import (
     ToolSpec,
 )
 from agent_core.domain.trust import TrustLevel
+from agent_core.ports.observation import PipelineObserver
 from agent_core.ports.policies import PolicyEngine
 from agent_core.ports.tools import Tool, ToolContext
 
@@ -86,6 +87,7 @@ class Stage:
         policy: PolicyEngine = ANYTHING,
         seed: str = "gate",
         model: Callable[[Sequence[ScriptedTurn], PinnedClock], Listening] = Listening,
+        observer: PipelineObserver | None = None,
     ) -> None:
         self.clock = PinnedClock(PINNED_START)
         self.model = model(turns, self.clock)
@@ -97,6 +99,7 @@ class Stage:
             tools=tools,
             policy=policy,
             scheduler=DeterministicScheduler(),
+            observer=observer,
         )
 
     def play(

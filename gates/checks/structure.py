@@ -53,3 +53,53 @@ def _without_package(files: Sequence[PythonFile]) -> Iterator[Finding]:
         if above and above not in packages:
             message = f"{file.module} is in no package, because {above} has no __init__.py"
             yield Finding(file.path, 1, "unplaced_module", message)
+
+
+def txn_hygiene(context: StructuralContext) -> Examination:
+    """Reads every await inside a unit of work, and asks a model and a tool while one is open."""
+    from gates.checks.structure_open_units import assertion_findings
+    from gates.checks.structure_transactions import TransactionJudge
+
+    files, findings = _source(context)
+    judge = TransactionJudge(files)
+    findings += judge.findings()
+    asserted, asked = assertion_findings()
+    return Examination([*findings, *asserted], judge.examined + asked, "awaits")
+
+
+def rows_ordered(context: StructuralContext) -> Examination:
+    """Reads every query of the SQL adapter that can give several rows."""
+    from gates.checks.structure_storage import order_findings
+
+    files, findings = _source(context)
+    found, examined = order_findings(files)
+    return Examination([*findings, *found], examined, "queries")
+
+
+def migration_graph(context: StructuralContext) -> Examination:
+    """Reads the migrations, the list of them and the version that programs expect."""
+    from gates.checks.structure_storage import migration_findings
+
+    files, findings = _source(context)
+    found, examined = migration_findings(files)
+    return Examination([*findings, *found], examined, "migrations")
+
+
+def orm_confined(context: StructuralContext) -> Examination:
+    """Reads every import of the runtime, and what the SQL adapter shows to whoever uses it."""
+    from gates.checks.structure_storage import CONFINED, shown_findings
+    from hardgate.structural_checks.import_rules import judge_imports
+
+    files, findings = _source(context)
+    place = (context.gate.path, context.gate.line)
+    judged = judge_imports(files, CONFINED, place=place)
+    shown, signatures = shown_findings(files)
+    return Examination(
+        [*findings, *judged.findings, *shown],
+        judged.examined + signatures,
+        "imports and signatures",
+    )
+
+
+def _source(context: StructuralContext) -> tuple[list[PythonFile], list[Finding]]:
+    return parse_files(context.tree, context.tree.glob("src/**/*.py"))

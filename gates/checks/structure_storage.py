@@ -1,4 +1,5 @@
-"""The SQL adapter as it is written: the order of its rows, and the chain of its migrations."""
+"""The SQL adapter as it is written: the order of its rows, the chain of its migrations, and what it
+shows of the libraries behind it."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from hardgate.kinds.python_source import PythonFile, functions_of, inside
+from hardgate.registry.check_options import ForbiddenImport
 from hardgate.verdicts.verdict import Finding
 
 ADAPTER = "agent_core.adapters.sql"
@@ -14,10 +16,25 @@ VERSIONS = f"{ADAPTER}.migrations.versions"
 SCHEMA_MODULE = f"{ADAPTER}.schema_version"
 _NO_QUERIES = (f"{ADAPTER}.migrations", f"{ADAPTER}.migrate")
 _COLLECTION = "rows"
+_ANYTHING = "execute"
+_QUERY = "select"
 _FETCHING = frozenset(
     {"all", "columns", "fetchall", "fetchmany", "mappings", "partitions", "scalars"}
 )
 _ORDER = "order_by"
+_LIBRARIES = ("aiosqlite", "alembic", "asyncpg", "psycopg", "sqlalchemy", "sqlite3")
+_PORTS = "agent_core.ports"
+CONFINED = (
+    ForbiddenImport(
+        rule="database_library",
+        reason="only the persistence adapter knows that there is a database",
+        importers=("agent_core", "agent_cli", "hardgate"),
+        importers_except=(ADAPTER,),
+        forbidden=_LIBRARIES,
+        through_others=False,
+    ),
+)
+"""Who may use a library of SQL."""
 
 
 def order_findings(files: Sequence[PythonFile]) -> tuple[list[Finding], int]:
@@ -41,7 +58,7 @@ def order_findings(files: Sequence[PythonFile]) -> tuple[list[Finding], int]:
                     if not (call.args and _is_ordered(call.args[0], function)):
                         message = f"{ast.unparse(call)[:80]}; a query for rows says {_ORDER}(...)"
                         findings.append(Finding(file.path, call.lineno, "order_missing", message))
-                elif name in _FETCHING:
+                elif name in _FETCHING or (name == _ANYTHING and _is_query(call, function)):
                     message = f"{ast.unparse(call)[:80]}; several rows come from Transaction.rows"
                     findings.append(Finding(file.path, call.lineno, "rows_past_order", message))
     return findings, examined
@@ -61,6 +78,47 @@ def migration_findings(files: Sequence[PythonFile]) -> tuple[list[Finding], int]
     findings += _list_findings(package, migrations)
     findings += _pinned_findings(files, migrations)
     return findings, len(migrations)
+
+
+def shown_findings(files: Sequence[PythonFile]) -> tuple[list[Finding], int]:
+    """Public methods of what implements a port in SQL whose signatures name a class of a library,
+    or the adapter's own transaction; also how many methods were looked at.
+
+    `__init__` is how the adapter puts its own parts together, and no port has it.
+    """
+    findings: list[Finding] = []
+    examined = 0
+    for file in files:
+        if not inside(file.module, (ADAPTER,)):
+            continue
+        for node in file.nodes:
+            if isinstance(node, ast.ClassDef) and _implements_port(file, node):
+                for method in functions_of(node.body):
+                    if not method.name.startswith("_"):
+                        examined += 1
+                        findings += _shown(file, method)
+    return findings, examined
+
+
+def _implements_port(file: PythonFile, node: ast.ClassDef) -> bool:
+    return any(inside(name, (_PORTS,)) for base in node.bases for name in file.qualified(base))
+
+
+def _shown(file: PythonFile, method: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Finding]:
+    given = method.args
+    parameters = (*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg)
+    annotations = [one.annotation for one in parameters if one is not None] + [method.returns]
+    named = {
+        name
+        for annotation in annotations
+        if annotation is not None
+        for node in ast.walk(annotation)
+        for name in file.qualified(node)
+        if inside(name, (*_LIBRARIES, TRANSACTION))
+    }
+    for name in sorted(named):
+        message = f"{method.name} shows {name}; whoever uses a port knows of no database"
+        yield Finding(file.path, method.lineno, "connection_shown", message)
 
 
 def _chain_findings(migrations: dict[str, PythonFile]) -> Iterator[Finding]:
@@ -181,15 +239,35 @@ def _method_calls(function: ast.AST) -> list[ast.Call]:
 def _is_ordered(statement: ast.expr, function: ast.AST) -> bool:
     if _says_order(statement):
         return True
-    if not isinstance(statement, ast.Name):
-        return False
-    values = [
+    values = _values_of(statement, function)
+    return bool(values) and all(_says_order(value) for value in values)
+
+
+def _is_query(call: ast.Call, function: ast.AST) -> bool:
+    """Whether what a call is given begins with `select`, there or where its name is assigned."""
+    given = call.args[:1]
+    return any(
+        _begins_with_select(one)
+        for statement in given
+        for one in (statement, *_values_of(statement, function))
+    )
+
+
+def _begins_with_select(value: ast.expr) -> bool:
+    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+        value = value.func.value
+    return isinstance(value, ast.Call) and getattr(value.func, "id", "") == _QUERY
+
+
+def _values_of(statement: ast.expr, function: ast.AST) -> list[ast.expr]:
+    """What a name stands for in a function; nothing for what is no name."""
+    return [
         node.value
         for node in ast.walk(function)
-        if isinstance(node, ast.Assign)
+        if isinstance(statement, ast.Name)
+        and isinstance(node, ast.Assign)
         and any(isinstance(one, ast.Name) and one.id == statement.id for one in node.targets)
     ]
-    return bool(values) and all(_says_order(value) for value in values)
 
 
 def _says_order(value: ast.expr) -> bool:
