@@ -7,7 +7,6 @@ from agent_core.application.journal import Journal
 from agent_core.domain.events import EventType
 from agent_core.domain.invocations import InvocationStatus, ToolInvocation
 from agent_core.domain.registration import safe_tool_name
-from agent_core.domain.reviews import EffectReview
 from agent_core.domain.runs import Run
 from agent_core.ports.determinism import Clock, IdFactory
 from agent_core.ports.persistence import UnitOfWork
@@ -35,6 +34,8 @@ class CallJournal:
         """The event of the status that `row` has now, and the review of one that is UNCERTAIN."""
         await self._journal.record(unit, run, CALL_EVENTS[row.status], rows.payload(row))
         if row.status is InvocationStatus.UNCERTAIN and row.outcome is not None:
+            from agent_core.domain.reviews import EffectReview  # which few runs need
+
             await unit.reviews.add(
                 EffectReview(
                     id=self._ids.new_id(),

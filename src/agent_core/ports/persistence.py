@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from types import TracebackType
-from typing import Protocol, Self, TypeAlias
+from typing import TYPE_CHECKING, Protocol, Self, TypeAlias
 
 from agent_core.domain.events import Event
-from agent_core.ports.hooks import HookRepository
 from agent_core.ports.repositories import (
     CheckpointRepository,
     EventRepository,
@@ -18,7 +17,10 @@ from agent_core.ports.repositories import (
     SessionRepository,
     ToolInvocationRepository,
 )
-from agent_core.ports.reviews import EffectReviewRepository
+
+if TYPE_CHECKING:
+    from agent_core.ports.hooks import HookRepository
+    from agent_core.ports.reviews import EffectReviewRepository
 
 
 class UnitOfWork(Protocol):

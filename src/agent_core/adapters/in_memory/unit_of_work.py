@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from agent_core.adapters.in_memory.hooks import InMemoryHookRepository
 from agent_core.adapters.in_memory.repositories import (
     InMemoryCheckpointRepository,
     InMemoryEventRepository,
@@ -15,10 +15,13 @@ from agent_core.adapters.in_memory.repositories import (
     InMemorySessionRepository,
     InMemoryToolInvocationRepository,
 )
-from agent_core.adapters.in_memory.reviews import InMemoryEffectReviewRepository
 from agent_core.adapters.in_memory.undo import UndoLog
 from agent_core.domain.turns import give_way
 from agent_core.ports.persistence import EventListener, UnitOfWork
+
+if TYPE_CHECKING:
+    from agent_core.adapters.in_memory.hooks import InMemoryHookRepository
+    from agent_core.adapters.in_memory.reviews import InMemoryEffectReviewRepository
 
 
 class InMemoryUnitOfWork(UnitOfWork):
@@ -35,8 +38,6 @@ class InMemoryUnitOfWork(UnitOfWork):
         self._events = InMemoryEventRepository(self._undo)
         self._invocations = InMemoryToolInvocationRepository(self._undo)
         self._turns = InMemoryModelTurnRepository(self._undo)
-        self._reviews = InMemoryEffectReviewRepository(self._undo)
-        self._hooks = InMemoryHookRepository(self._runs, self._undo)
         self._checkpoints = InMemoryCheckpointRepository(self._undo)
         self._projections = InMemoryProjectionRepository(self._events, self._undo)
 
@@ -60,13 +61,19 @@ class InMemoryUnitOfWork(UnitOfWork):
     def turns(self) -> InMemoryModelTurnRepository:
         return self._turns
 
-    @property
-    def reviews(self) -> InMemoryEffectReviewRepository:
-        return self._reviews
+    # Made when they are first used: few runs leave anything to review, and hooks are for workers.
 
-    @property
+    @cached_property
+    def reviews(self) -> InMemoryEffectReviewRepository:
+        from agent_core.adapters.in_memory.reviews import InMemoryEffectReviewRepository
+
+        return InMemoryEffectReviewRepository(self._undo)
+
+    @cached_property
     def hooks(self) -> InMemoryHookRepository:
-        return self._hooks
+        from agent_core.adapters.in_memory.hooks import InMemoryHookRepository
+
+        return InMemoryHookRepository(self._runs, self._undo)
 
     @property
     def checkpoints(self) -> InMemoryCheckpointRepository:
