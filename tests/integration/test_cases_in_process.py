@@ -43,7 +43,7 @@ sys.exit(main(sys.argv[1:], subject))
 """
 
 
-def run(case, out, *, milestone="1", workspace=".", program=ENTRY_POINT, **environment):
+def run(case, out, *, milestone="2", workspace=".", program=ENTRY_POINT, **environment):
     """One case in a process of its own, started as a test target starts it."""
     out.mkdir()
     arguments = ["--case", case, "--fixtures", "evals/fixtures", "--milestone", milestone]
@@ -71,8 +71,8 @@ def verdict_of(out):
 
 
 def test_the_suite_has_its_first_eleven_cases():
-    numbers = [int(Path(case).name.partition("_")[0]) for case in CASES]
-    assert numbers[:11] == list(range(1, 12))
+    numbers = [Path(case).name.partition("_")[0] for case in CASES]
+    assert numbers[:11] == [f"{number:02}" for number in range(1, 12)]
     assert len(set(numbers)) == len(numbers)
 
 
@@ -273,6 +273,30 @@ WRONG_ELSEWHERE = [
             "fixture.exhausted",
         },
     ),
+    (
+        "16_restart_after_checkpoint.yaml",
+        "16_restart_after_checkpoint.yaml",
+        ("occurrence: 2", "occurrence: 9"),
+        {"event_order", "interventions"},
+    ),
+    (
+        "17_recorded_outcome_reused.yaml",
+        "17_recorded_outcome_reused.yaml",
+        ("at: tool.call.completed\n", "at: pipeline.13.before\n"),
+        {"event_order", "metrics"},
+    ),
+    (
+        "18a_killed_before_effect.yaml",
+        "18a_killed_before_effect.yaml",
+        ("at: before_effect", "at: after_effect"),
+        {"tool_calls.reason_code", "event_order", "metrics"},
+    ),
+    (
+        "18b_killed_after_effect.yaml",
+        "18b_killed_after_effect.yaml",
+        ("at: after_effect", "at: before_effect"),
+        {"tool_calls.reason_code", "event_order", "metrics"},
+    ),
 ]
 
 
@@ -325,5 +349,8 @@ def test_the_process_imports_no_more_than_it_needs(tmp_path):
     )
     loaded = {name.partition(".")[0] for name in done.stdout.splitlines()[-1].split()}
     assert {"hardgate", "agent_core", "yaml"} <= loaded
+    assert "agent_core.evals.in_process" in done.stdout
+    for module in ("evals.interventions", "evals.stored", "adapters.sql"):
+        assert f"agent_core.{module}" not in done.stdout
     heavy = {"asyncio", "hypothesis", "logging", "pytest", "subprocess", "traceback", "unittest"}
     assert not loaded & (heavy | {"email", "http", "inspect", "random", "shutil", "tempfile"})
