@@ -29,9 +29,9 @@ from hardgate.kinds.checking import Violation, require
 from hardgate.kinds.property import PropertyContext
 
 _PRINCIPAL = Principal("gate.driver")
-_SESSIONS = 3
+_SESSIONS = 2
 _JOIN_SECONDS = 60.0
-_PAUSE_SECONDS = 0.002
+_PAUSE_SECONDS = 0.02
 _MEMORY = "/dev/shm"
 
 
@@ -94,7 +94,7 @@ def _play(
     sessions = [f"{name}.{number}" for number in range(_SESSIONS)]
     run_inline(_open(units, sessions))
     kept: list[tuple[str, str]] = []
-    noted = Projection(f"noted.{name}", 1, _note)
+    noted = Projection("noted", 1, _note)
     projector = Projector(units=units, projections=[noted])
     run(
         [

@@ -37,6 +37,7 @@ class PropertyContext:
     """What a check is given. `results` holds one result per property, in the order of the calls.
 
     `shrink` is whether a failing input is made as small as it gets, for whoever has to read it.
+    `sought` is the reason for which a counterexample has to be rejected, None for the gate itself.
     """
 
     gate: GateEntry
@@ -44,6 +45,7 @@ class PropertyContext:
     seed: int
     trials_wanted: int
     shrink: bool = True
+    sought: str | None = None
     trials: int = 0
     results: list[CheckResult] = field(default_factory=list)
 
@@ -59,8 +61,11 @@ class PropertyContext:
         `holds(**inputs)` says `require(...)` for each clause. `strategies` are Hypothesis
         strategies by parameter name. `examples` are inputs that are tried first and every time:
         that is where a failure that was found once is kept. Any exception but a Violation is a
-        crash of the check and is raised on.
+        crash of the check and is raised on. Once a counterexample is rejected for its reason,
+        further properties are not tried: nothing that they find could change what it proves.
         """
+        if self.sought is not None and self.sought in {one.name for one in self.results}:
+            return
         seen: dict[str, int] = {"trials": 0}
         last: dict[str, Any] = {}
 
@@ -129,8 +134,15 @@ def run_property(entry: GateEntry, tree: Tree, options: Options) -> Verdict:
     """Runs a property check and concludes. Raises MissingCodeError, and whatever the check raises."""
     seed = options.seed if options.seed is not None else default_seed(entry.id)
     # Nobody reads the input on which a seeded defect fails, and finding a small one is dear.
-    shrink = options.counterexample is None
-    context = PropertyContext(entry, tree, seed, entry.trials or 0, shrink)
+    declared = None if options.counterexample is None else entry.declared(options.counterexample)
+    context = PropertyContext(
+        entry,
+        tree,
+        seed,
+        entry.trials or 0,
+        shrink=declared is None,
+        sought=None if declared is None else declared.reason,
+    )
     load_check(entry)(context)
     results = context.results or [
         CheckResult(NO_PROPERTY, "fail", "at least one call of for_all", "none")

@@ -143,3 +143,19 @@ def test_a_clause_that_breaks_only_once_is_broken():
     context = PropertyContext(ENTRY, OPTIONS.tree, seed=1, trials_wanted=10)
     context.for_all(holds, number=st.integers())
     assert [(one.name, one.outcome) for one in context.results] == [("third", "fail")]
+
+
+@pytest.mark.parametrize(("sought", "goes_on"), [("first", False), ("other", True), (None, True)])
+def test_a_counterexample_that_is_rejected_is_not_tried_further(sought, goes_on):
+    seen = []
+
+    def broken(one):
+        require(False, "first", f"{one} broke")
+
+    def noted(one):
+        seen.append(one)
+
+    context = PropertyContext(ENTRY, OPTIONS.tree, seed=1, trials_wanted=1, sought=sought)
+    context.for_all(broken, one=st.just(1))
+    context.for_all(noted, one=st.just(2))
+    assert bool(seen) == goes_on
