@@ -45,6 +45,9 @@ from agent_core.ports.persistence import UnitOfWorkFactory
 from agent_core.ports.policies import PolicyEngine
 from agent_core.ports.tools import RegisteredTool, ToolContext, ToolRegistry
 
+POLL_SECONDS = 0.05
+"""Between two looks at a call that is executed elsewhere."""
+
 _WITHOUT_EFFECT = frozenset(
     {ToolFailureKind.INVALID_ARGUMENTS, ToolFailureKind.NOT_FOUND, ToolFailureKind.PERMISSION}
 )
@@ -143,9 +146,10 @@ class ToolPipeline:
         """Take a call through the pipeline; whatever becomes of it, there is an outcome.
 
         A call that is recorded already goes on from there; one that has ended is not executed
-        again. Raises `ConcurrencyConflict` if the same call is being executed elsewhere,
-        `RunSuspended` if it waits for somebody, `Cancelled` before a call of a run that is to end,
-        and `Fenced` where the run is not held any more.
+        again, and one that is executed at this moment is waited for. Raises `ConcurrencyConflict`
+        if that takes longer than its tool may, `RunSuspended` if the call waits for somebody,
+        `Cancelled` before a call of a run that is to end, and `Fenced` where the run is not held
+        any more.
         """
         self._token.check()
         run = proposal.run
@@ -244,7 +248,7 @@ class ToolPipeline:
         if what is Recovery.RETURN:
             return row
         if what is Recovery.CONFLICT:
-            raise ConcurrencyConflict(row.id)
+            return await self._waited_for(row)
         async with self._units() as unit:
             if what is Recovery.UNKNOWN:
                 row = rows.uncertain(row, "tool.outcome_unknown", self._clock.now())
@@ -254,6 +258,20 @@ class ToolPipeline:
                 row = await unit.invocations.take_over(row.id, row.lease_epoch, run.lease_epoch)
             if what is not Recovery.CONTINUE:  # ended, or started once more
                 await self._calls.write(unit, run, row)
+        return row
+
+    async def _waited_for(self, row: ToolInvocation) -> ToolInvocation:
+        """The end of a call that somebody else executes. Raises `ConcurrencyConflict` if that does
+        not come in the time that its tool may take."""
+        registered = self._registry.find(row.tool_name)
+        left_seconds = 0.0 if registered is None else registered.spec.timeout_seconds
+        while not row.status.is_terminal:
+            if left_seconds <= 0:
+                raise ConcurrencyConflict(row.id)
+            await self._clock.sleep(POLL_SECONDS)
+            left_seconds -= POLL_SECONDS
+            async with self._units() as unit:
+                row = await unit.invocations.get(row.id)
         return row
 
     async def _claim(self, run: Run, row: ToolInvocation) -> ToolInvocation:

@@ -100,8 +100,22 @@ def test_at_the_same_time_it_is_executed_once_and_nobody_is_told_anything_else(s
     assert row in told
 
 
-def test_while_it_runs_a_second_submission_is_a_conflict():
+def test_a_second_submission_waits_for_the_outcome_of_the_first():
     parts = Parts()
+    first, second = run_inline(DeterministicScheduler().run([parts.submit] * 2))
+    assert first == second == parts.stored()[0]
+    assert len(parts.tool.given) == 1
+
+
+def test_a_second_submission_does_not_wait_longer_than_the_tool_may_take():
+    parts = Parts()
+
+    async def takes_long(arguments):
+        for _ in range(200):
+            await give_way()
+        return ToolResult({}, "done")
+
+    parts.tool._work = takes_long
     first, second = run_inline(DeterministicScheduler().run([parts.submit] * 2))
     assert first == parts.stored()[0]
     assert isinstance(second, ConcurrencyConflict)
