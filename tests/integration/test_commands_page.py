@@ -12,37 +12,24 @@ from agent_cli.__main__ import main as agent
 from hardgate.cli import app
 from hardgate.cli.exits import MEANINGS
 from hardgate.registry.markdown import Markdown
+from tests.support.pages import matches, steps
 
 PAGE = "docs/guide/commands.md"
 PROGRAMS = {"agent": agent, "hardgate": app.main}
-_BLOCK = re.compile(r"^```console\n(.*?)^```$", re.M | re.S)
-ANY = "..."
 
 
 class Example:
-    """One command of the page, and the lines that it says it prints on stdout."""
+    """One command of the page, by words, and the lines that it says it prints on stdout."""
 
-    def __init__(self, command):
-        self.words = shlex.split(command)
-        self.wanted = []
+    def __init__(self, shown):
+        self.words = shlex.split(shown.line)
+        self.wanted = shown.wanted
 
 
 def examples(text):
     """The examples in order, those of Bazel left out: they are looked at in test_docs."""
-    found = []
-    for block in _BLOCK.findall(text):
-        for line in block.splitlines():
-            if line.startswith("$ "):
-                found.append(Example(line[2:]))
-            else:
-                found[-1].wanted.append(line)
+    found = [Example(shown) for shown in steps(text)]
     return [one for one in found if one.words[0] != "./bazelw"]
-
-
-def matches(wanted, printed):
-    """Whether lines are as wanted; `...` stands for anything, also over several lines."""
-    pattern = re.escape("\n".join(wanted)).replace(re.escape(ANY), ".*?")
-    return re.fullmatch(pattern, "\n".join(printed), re.S) is not None
 
 
 @pytest.fixture

@@ -125,8 +125,9 @@ def _schemas(tree: Tree) -> Line:
 
 def _subject(context: Context) -> Line:
     if context.subject is None:
-        found = "none is mounted, so no case can run here"
-        return Line("subject", WARN, found, "call the command of a runtime, such as `agent eval`")
+        found = "none is mounted, so only cases of an agent that is a process can run here"
+        todo = f"`{context.program} run --agent PATH`, or a runtime's command, such as `agent eval`"
+        return Line("subject", WARN, found, todo)
     return Line("subject", GOOD, f"{context.subject.name} {context.subject.version}")
 
 

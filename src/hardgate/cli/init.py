@@ -9,7 +9,15 @@ from pathlib import Path
 
 from hardgate.cli.app import Context
 from hardgate.cli.exits import OK, REFUSED, USAGE, UsageError
-from hardgate.cli.init_files import MODULE, declaration, gate_files, module_file, settings_files
+from hardgate.cli.init_agent import agent_files
+from hardgate.cli.init_files import (
+    MODULE,
+    declaration,
+    gate_files,
+    index_repository,
+    module_file,
+    settings_files,
+)
 from hardgate.cli.parser import CommandParser
 from hardgate.cli.writing import write_all
 from hardgate.documents.wording import quoted
@@ -29,15 +37,17 @@ def main(arguments: Sequence[str], context: Context) -> int:
     name = _module_name(options.name, root)
     override = _override(options.hardgate, here, root)
     has_module = os.path.lexists(root / MODULE)
-    files = dict(gate_files(name))
+    files = dict(agent_files(index_repository(name)) if options.agent else gate_files(name))
     if not has_module:
         files[MODULE] = module_file(name, _TITLE, override)
     # Settings that are there already are somebody's own, and the gates do without ours.
-    for path, text in settings_files().items():
+    for path, text in settings_files(override).items():
         if not os.path.lexists(root / path):
             files[path] = text
     write_all(root, files, new=True)
-    _tell(context, options.json, root, sorted(files), declaration(name) if has_module else None)
+    bazel = "./bazelw" if os.path.lexists(root / "bazelw") else "bazel"
+    missing = declaration(name) if has_module else None
+    _tell(context, options.json, root, sorted(files), missing, f"{bazel} test //...")
     return OK
 
 
@@ -45,13 +55,15 @@ def _parser(context: Context) -> CommandParser:
     parser = CommandParser(
         context.name,
         "[DIR] [OPTION...]",
-        "Write a workspace with two gates that pass, each with a counterexample. Nothing is\n"
+        "Writes a workspace with two gates that pass, each with a counterexample. With --agent it\n"
+        "has an agent, a case of it, a gate upon the case and a broken agent instead. Nothing is\n"
         "overwritten, and nothing half written is left behind.",
-        "my_gates",
+        "my_gates --agent",
         (OK, USAGE, REFUSED),
         in_workspace=False,
     )
     parser.add_argument("directory", metavar="DIR", nargs="?", default=".", help="default: here")
+    parser.add_argument("--agent", action="store_true", help="an agent to replace by your own")
     parser.add_argument("--name", metavar="NAME", help="the module; default: the folder's name")
     parser.add_argument(
         "--hardgate", metavar="DIR", help="Hardgate's sources; default: the version of a registry"
@@ -82,10 +94,14 @@ def _override(given: str | None, here: Path, root: Path) -> str | None:
 
 
 def _tell(
-    context: Context, as_json: bool, root: Path, written: list[str], missing: str | None
+    context: Context,
+    as_json: bool,
+    root: Path,
+    written: list[str],
+    missing: str | None,
+    following: str,
 ) -> None:
     """What was written, what is left to do by hand, and the command to try next."""
-    following = "bazel test //gates/..."
     if as_json:
         context.console.json(
             {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 
 from hardgate.verdicts.verdict import HARNESS_VERSION
@@ -118,9 +119,25 @@ try-import %workspace%/user.bazelrc
 """
 
 
+_IGNORED = """/bazel-*
+/user.bazelrc
+__pycache__/
+"""
+_BAZELW = """#!/bin/sh
+# Starts Bazel as Hardgate's own sources do, where it is not installed.
+here=$(dirname "$0")
+exec "$here"/{sources}/bazelw "$@"
+"""
+
+
+def index_repository(name: str) -> str:
+    """The repository with the index of the gates of the module `name`."""
+    return f"{name}_index"
+
+
 def declaration(name: str) -> str:
     """The lines of MODULE.bazel that declare the gates of the module `name`."""
-    return _DECLARATION.format(repository=f"{name}_index")
+    return _DECLARATION.format(repository=index_repository(name))
 
 
 def module_file(name: str, title: str, override: str | None, comment: str = "") -> str:
@@ -135,12 +152,20 @@ def gate_files(name: str) -> Mapping[str, str]:
     """The gates of the module `name` with all that they need, by path; MODULE.bazel is not in it."""
     return {
         "docs/specs/hello.md": _SPEC,
-        "gates/BUILD.bazel": _BUILD.format(repository=f"{name}_index"),
+        "gates/BUILD.bazel": _BUILD.format(repository=index_repository(name)),
         "gates/checks/hello.py": _CHECKS,
         "gates/hello.yaml": _REGISTRY,
     }
 
 
-def settings_files() -> Mapping[str, str]:
-    """Bazel's version and settings, for a workspace that has none."""
-    return {".bazelrc": _SETTINGS, ".bazelversion": f"{BAZEL_VERSION}\n"}
+def settings_files(sources: str | None) -> Mapping[str, str]:
+    """What a workspace has besides its gates: Bazel's version and settings, what git leaves out,
+    and, where Hardgate comes from a folder of `sources`, a way to its program that starts Bazel."""
+    files = {
+        ".bazelrc": _SETTINGS,
+        ".bazelversion": f"{BAZEL_VERSION}\n",
+        ".gitignore": _IGNORED,
+    }
+    if sources is not None:
+        files["bazelw"] = _BAZELW.format(sources=shlex.quote(sources))
+    return files

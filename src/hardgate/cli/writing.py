@@ -13,6 +13,7 @@ from hardgate.documents.safe_path import inside_workspace
 def write_all(root: Path, files: Mapping[str, str], *, new: bool = False) -> None:
     """Writes texts by path relative to `root`; with `new`, none of them may exist.
 
+    A new file that begins with `#!` is executable, for whoever may read it.
     Raises UsageError for a file that is there already or a path that a link leads out of `root`,
     and OSError; nothing is changed then.
     """
@@ -58,6 +59,9 @@ def _write(path: Path, data: bytes) -> None:
         partial.write_bytes(data)
         if path.exists():
             partial.chmod(path.stat().st_mode)
+        elif data.startswith(b"#!"):
+            mode = partial.stat().st_mode
+            partial.chmod(mode | (mode & 0o444) >> 2)
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)

@@ -1,6 +1,7 @@
 """`hardgate init`: everything or nothing, and what the example has."""
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ EXAMPLE = Path("examples/hello_gate").resolve()
 WRITTEN = [
     ".bazelrc",
     ".bazelversion",
+    ".gitignore",
     "MODULE.bazel",
     "docs/specs/hello.md",
     "gates/BUILD.bazel",
@@ -28,6 +30,11 @@ def here(tmp_path, monkeypatch):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+def write(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
 
 
 def files(folder):
@@ -47,9 +54,23 @@ def test_a_new_folder_becomes_a_workspace(here, capsys):
     assert main(["init", "new_gates"]) == 0
     assert files(here / "new_gates") == WRITTEN
     printed = capsys.readouterr().out
-    assert printed.splitlines()[-1] == "next: bazel test //gates/..."
+    assert printed.splitlines()[-1] == "next: bazel test //..."
     assert 'module(name = "new_gates")' in (here / "new_gates/MODULE.bazel").read_text()
     assert main(["lint", "--workspace", "new_gates"]) == 0
+
+
+def test_a_workspace_with_an_agent_that_passes_and_one_that_is_broken(here, capsys):
+    assert main(["init", "sums", "--agent"]) == 0
+    written = files(here / "sums")
+    assert set(written) - {"agent/agent.py", "agent/guesses.py"} >= {"gates/agent.yaml", ".bazelrc"}
+    assert "gates/hello.yaml" not in written
+    assert "bazelw" not in written
+    assert main(["lint", "--workspace", "sums"]) == 0
+    command = ["run", "--workspace", "sums", "product", "--agent"]
+    assert main([*command, "sums/agent/agent.py"]) == 0
+    capsys.readouterr()
+    assert main([*command, "sums/agent/guesses.py"]) == 1
+    assert "tool_calls.count" in capsys.readouterr().out
 
 
 def test_a_folder_with_a_module_keeps_it_and_is_told_the_lines(here, capsys):
@@ -89,8 +110,23 @@ def test_bad_words_are_refused(here, capsys, words, complaint):
     assert files(here) == ["plain.txt"]
 
 
-def test_the_sources_of_hardgate_are_named_from_the_new_workspace(here):
-    (here / "hardgate/tools").mkdir(parents=True)
-    (here / "hardgate/tools/extensions.bzl").write_text("")
+def test_the_sources_of_hardgate_are_named_from_the_new_workspace(here, capsys):
+    write(here / "hardgate/tools/extensions.bzl", "")
     assert main(["init", "deep/er", "--hardgate", "hardgate"]) == 0
     assert 'path = "../../hardgate"' in (here / "deep/er/MODULE.bazel").read_text()
+    assert capsys.readouterr().out.splitlines()[-1] == "next: ./bazelw test //..."
+
+
+def test_where_hardgate_comes_from_a_folder_its_bazel_is_started(here):
+    write(here / "hard gate's/tools/extensions.bzl", "")
+    write(here / "hard gate's/bazelw", '#!/bin/sh\necho "$PWD" "$@"\n')
+    (here / "hard gate's/bazelw").chmod(0o755)
+    assert main(["init", "deep/er", "--hardgate", "hard gate's"]) == 0
+    done = subprocess.run(
+        ["../bazelw", "test", "//a b"],
+        cwd=here / "deep/er/gates",
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == f"{here / 'deep/er/gates'} test //a b\n"

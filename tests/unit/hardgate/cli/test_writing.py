@@ -23,6 +23,13 @@ def test_what_is_there_is_replaced_and_keeps_its_mode(tmp_path):
     assert (tmp_path / "a.sh").stat().st_mode & 0o777 == 0o750
 
 
+def test_a_new_program_can_be_started_by_whoever_may_read_it(tmp_path):
+    write_all(tmp_path, {"a.sh": "#!/bin/sh\n", "a.txt": "text\n"})
+    for name, executable in (("a.sh", True), ("a.txt", False)):
+        mode = (tmp_path / name).stat().st_mode
+        assert mode & 0o111 == ((mode & 0o444) >> 2 if executable else 0)
+
+
 def test_nothing_is_overwritten_by_something_new(tmp_path):
     write(tmp_path, "b.txt", "mine")
     with pytest.raises(UsageError, match=r"found b\.txt, which is not overwritten"):
