@@ -86,6 +86,9 @@ class Runtime:
             raise ValueError("; ".join(problems))
         async with self._units() as unit:
             session = await unit.sessions.get(session_id)
+            earlier = await unit.runs.list_for_session(session_id)
+            if any(not run.status.is_terminal for run in earlier):
+                raise SessionBusy(session_id)
             run = Run(
                 id=self._ids.new_id(),
                 session_id=session_id,
@@ -103,10 +106,6 @@ class Runtime:
                 EventType.USER_MESSAGE_CREATED,
                 {"text": text, **_LABELS_OF_A_MESSAGE},
             )
-            # Looked at after the append, which lets one submission at a time get on in a session.
-            earlier = await unit.runs.list_for_session(session_id)
-            if any(not other.status.is_terminal for other in earlier):
-                raise SessionBusy(session_id)
             await unit.runs.add(run._replace(seed_event_sequence=message.sequence))
             await self._journal.record_principal(unit, session, run.id, EventType.RUN_QUEUED, {})
         return run.id
