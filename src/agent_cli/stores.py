@@ -58,7 +58,9 @@ def add_deployment(parser: CommandParser) -> None:
 
 
 def _store(url: str) -> str:
-    """The path of a file of SQLite is the caller's."""
+    """The path of a file of SQLite is the caller's. A store in memory would be nobody else's."""
+    if url == "memory":
+        raise argparse.ArgumentTypeError("found memory, which no other process sees")
     if not url.startswith(_SQLITE) or url == _SQLITE:
         return url
     return _SQLITE + str(here() / url.removeprefix(_SQLITE))
