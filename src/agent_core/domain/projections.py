@@ -53,12 +53,16 @@ def empty(projection: Projection, session_id: str) -> ProjectedState:
 
 _STATUS_AFTER: Mapping[EventType, str] = {
     EventType.RUN_QUEUED: "QUEUED",
-    EventType.RUN_STARTED: "RUNNING",
+    EventType.RUN_CLAIMED: "RUNNING",
+    EventType.RUN_REQUEUED: "QUEUED",
+    EventType.RUN_WAITING_FOR_USER: "WAITING_FOR_USER",
     EventType.RUN_COMPLETED: "COMPLETED",
     EventType.RUN_FAILED: "FAILED",
+    EventType.RUN_CANCELLED: "CANCELLED",
 }
 _COUNTED: Mapping[EventType, str] = {
     EventType.RUN_CHECKPOINTED: "checkpoints",
+    EventType.RUN_CLAIMED: "claims",
     EventType.MODEL_REQUEST_STARTED: "model_attempts",
     EventType.MODEL_RESPONSE_FAILED: "model_failures",
 }
@@ -124,7 +128,7 @@ def _list_messages(state: JsonObject, event: Event) -> JsonObject:
 
 
 PROJECTIONS = (
-    Projection("run_summaries", 1, _summarize_runs),
+    Projection("run_summaries", 2, _summarize_runs),
     Projection("tool_calls", 1, _count_calls),
     Projection("messages", 1, _list_messages),
 )

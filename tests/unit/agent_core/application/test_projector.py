@@ -31,9 +31,11 @@ ENDED = {
 }
 CHECKPOINTED = {"version": 1, "trigger": "tool_outcome", "step_number": 2, "full": True}
 COUNTERS = {"step_count": 2, "model_call_count": 2, "tool_call_count": 1}
+CLAIMED = {"lease_epoch": 1, "attempt_number": 1}
 LOG = [
     (EventType.USER_MESSAGE_CREATED, {"text": "Hello?", "trust": "user", "private": False}),
     (EventType.RUN_QUEUED, {}),
+    (EventType.RUN_CLAIMED, CLAIMED),
     (EventType.RUN_STARTED, {}),
     (EventType.TOOL_CALL_COMPLETED, ENDED),
     (EventType.TOOL_CALL_COMPLETED, {**ENDED, "effect_sent": False}),
@@ -45,6 +47,7 @@ STATES = {
         "run": {
             "status": "FAILED",
             "failure_reason": "budget_exceeded",
+            "claims": 1,
             "checkpoints": 1,
             "step_number": 2,
         }
@@ -107,6 +110,24 @@ def test_brought_forward_event_by_event_it_is_what_a_rebuild_gives(store, append
         kept = state(store, name)
         assert kept == asyncio.run(projector(store).rebuilt(name, "session"))
     assert kept.state == STATES[name]
+
+
+LIFE = [
+    (EventType.RUN_QUEUED, {}, "QUEUED"),
+    (EventType.RUN_CLAIMED, CLAIMED, "RUNNING"),
+    (EventType.RUN_FENCED, {"lease_epoch": 1}, "RUNNING"),
+    (EventType.RUN_WAITING_FOR_USER, {**COUNTERS, "invocation_id": "i"}, "WAITING_FOR_USER"),
+    (EventType.RUN_REQUEUED, {"reason": "answered", "lease_epoch": 1}, "QUEUED"),
+    (EventType.RUN_CLAIMED, {"lease_epoch": 2, "attempt_number": 1}, "RUNNING"),
+    (EventType.RUN_CANCELLED, COUNTERS, "CANCELLED"),
+]
+
+
+def test_the_status_of_a_run_follows_its_log(store, append):
+    for event_type, payload, status in LIFE:
+        append(event_type, payload)
+        assert state(store, "run_summaries").state["run"]["status"] == status
+    assert state(store, "run_summaries").state["run"]["claims"] == 2
 
 
 def test_there_is_a_state_for_every_projection():
