@@ -180,6 +180,7 @@ def build_worker(
     """
     # Imported here: a process that works on one run does not pay for what only workers use.
     from agent_core.application.hooks import HOOK_WORKS, HookQueue, HookRunner
+    from agent_core.application.projector import Projector
     from agent_core.application.sweeps import Sweeps
     from agent_core.application.worker import Worker
 
@@ -199,6 +200,7 @@ def build_worker(
         sweeps=Sweeps(units=units, clock=clock, journal=parts.journal, hooks=hooks),
         hook_queue=hooks,
         hook_runner=runner,
+        projector=Projector(units=units),
         settings=settings,
         on_error=on_error,
     )

@@ -1,4 +1,5 @@
-"""A worker: claims runs and executes them, does hooks, and sweeps up after those that are gone."""
+"""A worker: claims runs and executes them, does hooks, keeps projections up with the log, and sweeps
+up after workers that are gone."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from typing import NamedTuple
 from agent_core.application.dispatcher import RunDispatcher
 from agent_core.application.executor import Executed
 from agent_core.application.hooks import HookQueue, HookRunner
+from agent_core.application.projector import Projector
 from agent_core.application.sweeps import Sweeps
 from agent_core.domain.errors import StorageUnavailable
 from agent_core.domain.runs import Run
@@ -18,8 +20,8 @@ from agent_core.ports.determinism import Clock
 class WorkerSettings(NamedTuple):
     """Times in seconds; zero is allowed everywhere.
 
-    `poll_seconds`: the pause when there was nothing to do. `reclaim_seconds` and `hooks_seconds`:
-    between two sweeps. `grace_seconds`: how long a run may go on once the worker was told to stop;
+    `poll_seconds`: the pause when there was nothing to do. `reclaim_seconds`, `hooks_seconds` and
+    `projections_seconds`: between two sweeps. `grace_seconds`: how long a run may go on once the worker was told to stop;
     after that it is interrupted and given back. `retry_seconds`: the pause after the store failed.
     """
 
@@ -27,6 +29,7 @@ class WorkerSettings(NamedTuple):
     poll_seconds: float = 0.5
     reclaim_seconds: float = 5.0
     hooks_seconds: float = 5.0
+    projections_seconds: float = 1.0
     grace_seconds: float = 20.0
     retry_seconds: float = 1.0
 
@@ -42,6 +45,7 @@ class Worker:
         sweeps: Sweeps,
         hook_queue: HookQueue,
         hook_runner: HookRunner,
+        projector: Projector,
         settings: WorkerSettings | None = None,
         on_error: Callable[[Exception], None] | None = None,
     ) -> None:
@@ -50,6 +54,7 @@ class Worker:
         self._sweeps = sweeps
         self._hook_queue = hook_queue
         self._hook_runner = hook_runner
+        self._projector = projector
         self._settings = settings or WorkerSettings()
         self._on_error = on_error or (lambda error: None)
         self._stopping = asyncio.Event()
@@ -69,6 +74,7 @@ class Worker:
         sweeping = [
             asyncio.create_task(self._repeat(self._reclaimed, settings.reclaim_seconds, 0.0)),
             asyncio.create_task(self._repeat(self._swept_hooks, settings.hooks_seconds, 0.0)),
+            asyncio.create_task(self._repeat(self._projected, settings.projections_seconds, 0.0)),
         ]
         grace = asyncio.create_task(self._grace())
         try:
@@ -96,8 +102,8 @@ class Worker:
         return await self._sweeps.reclaim() + await self._sweeps.enqueue_hooks()
 
     async def run_until_idle(self) -> None:
-        """Sweep and work until there is nothing to do."""
-        while await self.sweep() or await self.work_once():
+        """Sweep and work until there is nothing to do, and no projection is behind."""
+        while await self.sweep() or await self.work_once() or await self._projected():
             pass
 
     async def _execute(self, run: Run) -> Executed:
@@ -118,6 +124,9 @@ class Worker:
 
     async def _swept_hooks(self) -> bool:
         return await self._sweeps.enqueue_hooks() > 0
+
+    async def _projected(self) -> bool:
+        return await self._projector.catch_up_all() > 0
 
     async def _repeat(
         self, work: Callable[[], Awaitable[bool]], pause_seconds: float, idle_seconds: float

@@ -49,6 +49,14 @@ def test_it_executes_what_is_queued_and_then_the_hooks():
     assert not run_inline(worker.work_once())
 
 
+def test_projections_are_up_with_the_log():
+    run = Durable(TURNS, [Probe()])
+    run_inline(run.worker().run_until_idle())
+    kept = run_inline(run.store.projections.get("run_summaries", run.run.session_id))
+    assert kept.position == run.events[-1].sequence
+    assert kept.state[run.run_id]["status"] == "COMPLETED"
+
+
 def test_a_run_that_waits_has_no_hooks():
     run = Durable([proposes(("conversation.ask_user", '{"question": "?"}')), DONE], None)
     run_inline(run.worker().run_until_idle())
