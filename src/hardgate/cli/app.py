@@ -32,6 +32,7 @@ COMMANDS = {
     "lint": "read every definition of the workspace and list what is wrong with it",
     "init": "write a workspace with first gates that pass",
     "new": "write the scaffold of a case or of a gate",
+    "schemas": "write the JSON Schemas of definitions, for editors",
     "doctor": "say what this workspace has and what is missing",
 }
 

@@ -78,7 +78,7 @@ def examine(workspace: Workspace, context: Context) -> Iterator[Line]:
     yield _registry(definitions, context)
     yield _suite(definitions)
     yield _definitions(definitions, context)
-    yield _schemas(tree)
+    yield _schemas(tree, context)
     yield _subject(context)
     yield from _launcher(workspace.root)
 
@@ -108,7 +108,7 @@ def _definitions(definitions: Definitions, context: Context) -> Line:
     return Line("definitions", MISSING, many(count, "problem"), f"{context.program} lint")
 
 
-def _schemas(tree: Tree) -> Line:
+def _schemas(tree: Tree, context: Context) -> Line:
     """Schemas for editors are kept by whoever wants them; kept ones have to be fresh."""
     if not tree.exists(SCHEMAS):
         return Line("schemas", GOOD, f"none kept in {SCHEMAS}")
@@ -118,9 +118,8 @@ def _schemas(tree: Tree) -> Line:
     stale = [*suite.stale(tree), *registry.stale(tree)]
     if not stale:
         return Line("schemas", GOOD, f"fresh, in {SCHEMAS}")
-    programs = (suite.PROGRAM, registry.PROGRAM)
-    todo = " && ".join(f"{program} --write {SCHEMAS}" for program in programs)
-    return Line("schemas", MISSING, f"stale: {', '.join(one.path for one in stale)}", todo)
+    found = f"stale: {', '.join(one.path for one in stale)}"
+    return Line("schemas", MISSING, found, f"{context.program} schemas")
 
 
 def _subject(context: Context) -> Line:

@@ -6,6 +6,7 @@ import json
 import textwrap
 from typing import NamedTuple
 
+from hardgate.cli.editor_line import editor_line
 from hardgate.cli.exits import RefusedError
 from hardgate.cli.ready_checks import BEGINNINGS
 from hardgate.documents.tree import Tree
@@ -121,11 +122,9 @@ def scaffold_files(scaffold: GateScaffold, tree: Tree) -> dict[str, str]:
     """
     area = scaffold.area
     head = {"area": area, "spec": scaffold.spec}
-    files = {
-        scaffold.registry_path: _appended(
-            tree, scaffold.registry_path, NEW_AREA.format(**head), "\n" + scaffold.entry()
-        )
-    }
+    path = scaffold.registry_path
+    new_area = editor_line(tree, path, "gates") + NEW_AREA.format(**head)
+    files = {path: _appended(tree, path, new_area, "\n" + scaffold.entry())}
     if scaffold.kind in GIVEN and scaffold.ready is None:
         given, todo = GIVEN[scaffold.kind]
         path = f"gates/checks/{area}.py"

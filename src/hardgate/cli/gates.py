@@ -29,7 +29,7 @@ def main(arguments: Sequence[str], context: Context) -> int:
         message = f"found no {markers} from {workspace.root} upwards, so there is no Bazel to run"
         raise RefusedError(f"{message} the gates; `{context.program} run` runs the cases")
     with contextlib.chdir(top):
-        return report([*_folder(top, workspace.root), *rest], context.name)
+        return report([*_folder(top, workspace.root), *rest], context.name, workspace.here)
 
 
 def _folder(top: Path, root: Path) -> list[str]:

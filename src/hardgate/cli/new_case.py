@@ -10,6 +10,7 @@ from string import ascii_lowercase
 from hardgate.cases.rules import FILE_NAME
 from hardgate.cases.values import LONGEST_NAME
 from hardgate.cli.app import Context
+from hardgate.cli.editor_line import editor_line
 from hardgate.cli.exits import OK, REFUSED, USAGE, UsageError
 from hardgate.cli.parser import CommandParser, unknown_name, whole_number
 from hardgate.cli.suite import CASES, SCRIPTS, Suite, read_suite
@@ -65,9 +66,11 @@ def main(arguments: Sequence[str], context: Context) -> int:
     stem = name if options.model_fixture is None else _existing(options.model_fixture, tree)
     path = f"{CASES}/{_next_number(tree):02}_{name}.yaml"
     subject = SUBJECT if options.command else ""
-    files = {path: CASE.format(name=name, milestone=milestone, stem=stem, subject=subject)}
+    case = CASE.format(name=name, milestone=milestone, stem=stem, subject=subject)
+    files = {path: editor_line(tree, path, "case") + case}
     if options.model_fixture is None:
-        files[f"{SCRIPTS}/{stem}.yaml"] = SCRIPT
+        script = f"{SCRIPTS}/{stem}.yaml"
+        files[script] = editor_line(tree, script, "model_script") + SCRIPT
     write_all(workspace.root, files, new=True)
     _say_what_next(path, name, list(files), options, context)
     return OK

@@ -36,11 +36,15 @@ class UsageError(Exception):
     """An option asks for what there is not; str() names the option and what is allowed."""
 
 
-def main(argv: Sequence[str] | None = None, program: str = PROGRAM) -> int:
-    """The entry point; returns the exit code. `program` is how it was called, for its help."""
+def main(
+    argv: Sequence[str] | None = None, program: str = PROGRAM, here: Path | None = None
+) -> int:
+    """The entry point; returns the exit code. `program` is how it was called, for its help, and
+    `here` the folder of the caller, which `bazel run` tells in a variable."""
     options = _options(argv, program)
+    here = here or Path(os.environ.get("BUILD_WORKING_DIRECTORY") or os.getcwd())
     try:
-        report = _report(options)
+        report = _report(options, here)
     except UsageError as error:
         print(f"report: {error}", file=sys.stderr)
         return USAGE
@@ -90,7 +94,7 @@ def _options(argv: Sequence[str] | None, program: str) -> argparse.Namespace:
     return options
 
 
-def _report(options: argparse.Namespace) -> Report:
+def _report(options: argparse.Namespace, here: Path) -> Report:
     """Raises UsageError, DefinitionError, BazelError and KeyboardInterrupt."""
     workspace = Path(os.environ.get("BUILD_WORKSPACE_DIRECTORY") or os.getcwd())
     package = PurePosixPath(options.gates)
@@ -100,7 +104,7 @@ def _report(options: argparse.Namespace) -> Report:
     selection = Selection(options.milestone, options.area, options.kind)
     if not any(selection.has(gate) for gate in registry.gates):
         raise UsageError(selection.why_empty(registry.gates))
-    bazel = Bazel.find(workspace, options.bazel)
+    bazel = Bazel.find(workspace, options.bazel, here)
     targets = bazel.gate_targets(str(package))
     notes: list[str] = []
     if options.no_run:

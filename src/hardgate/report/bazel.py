@@ -42,16 +42,13 @@ class Bazel:
     workspace: Path
 
     @classmethod
-    def find(cls, workspace: Path, program: str | None = None) -> Bazel:
+    def find(cls, workspace: Path, program: str | None, here: Path) -> Bazel:
         """The named program, else the workspace's bazelw, else bazel or bazelisk on PATH.
 
-        A name with a slash is a path from the folder of the caller, which `bazel run` tells in a
-        variable. Raises BazelMissingError.
+        A name with a slash is a path from `here`. Raises BazelMissingError.
         """
         if program is not None:
-            here = os.environ.get("BUILD_WORKING_DIRECTORY") or os.getcwd()
-            path = os.path.join(here, program) if os.path.dirname(program) else program
-            found = shutil.which(path)
+            found = shutil.which(here / program if os.path.dirname(program) else program)
             if found is None:
                 raise BazelMissingError(f"--bazel: found no program {program}")
             return cls(os.path.abspath(found), workspace)

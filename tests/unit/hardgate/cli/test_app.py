@@ -29,7 +29,7 @@ def test_the_version(hardgate, capsys):
     [
         ("lnt", "hardgate: found no command 'lnt'; did you mean 'lint'?\n"),
         ("EXPLAIN", "hardgate: found no command 'EXPLAIN'; did you mean 'explain'?\n"),
-        ("x", "hardgate: found no command 'x'; there is: run, gates, explain, lint, init, new, doctor\n"),
+        ("x", "hardgate: found no command 'x'; there is: run, gates, explain, lint, init, new, schemas, doctor\n"),
         ("\x1b[2J", "hardgate: found no command '\\u001b[2J'; there is: "),
     ],
 )

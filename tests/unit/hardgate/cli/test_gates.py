@@ -10,11 +10,11 @@ from tests.unit.hardgate.cli.samples import write
 
 @pytest.fixture
 def reported(monkeypatch):
-    """The calls of the report: where, with which arguments, and under which name."""
+    """The calls of the report: where, with which arguments, under which name, and from where."""
     calls = []
 
-    def report(arguments, program):
-        calls.append((os.getcwd(), arguments, program))
+    def report(arguments, program, here):
+        calls.append((os.getcwd(), arguments, program, str(here)))
         return 1
 
     monkeypatch.setattr(gates, "report", report)
@@ -24,23 +24,24 @@ def reported(monkeypatch):
 def test_options_and_exit_code_are_the_reports(workspace, hardgate, reported):
     write(workspace, "MODULE.bazel", "")
     assert hardgate("gates --failed --area tool", program="agent eval") == 1
-    assert reported == [(str(workspace), ["--failed", "--area", "tool"], "agent eval gates")]
+    words = ["--failed", "--area", "tool"]
+    assert reported == [(str(workspace), words, "agent eval gates", str(workspace))]
 
 
 def test_a_registry_below_the_bazel_workspace_is_named(workspace, hardgate, reported, monkeypatch):
     write(workspace.parent, "MODULE.bazel", "")
     monkeypatch.chdir(workspace / "evals")
     hardgate("gates --json")
-    assert reported == [
-        (str(workspace.parent), ["--gates", "workspace/gates", "--json"], "hardgate gates")
-    ]
+    words = ["--gates", "workspace/gates", "--json"]
+    here = str(workspace / "evals")
+    assert reported == [(str(workspace.parent), words, "hardgate gates", here)]
 
 
 def test_another_workspace_can_be_named(workspace, hardgate, reported, monkeypatch):
     write(workspace, "WORKSPACE.bazel", "")
     monkeypatch.chdir(workspace.parent)
     hardgate("gates --workspace workspace")
-    assert reported == [(str(workspace), [], "hardgate gates")]
+    assert reported == [(str(workspace), [], "hardgate gates", str(workspace.parent))]
 
 
 def test_without_bazel_there_is_nothing_to_run_the_gates(hardgate, reported, capsys):
