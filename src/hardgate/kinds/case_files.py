@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 
 from hardgate.cases.record import FileChanges
 
 CHANGES_LIMIT = 1000
+DEPTH_LIMIT = 100  # folders below each other
 
 
 def file_changes(before: Mapping[str, bytes], folder: str) -> tuple[FileChanges, bool]:
@@ -48,17 +50,65 @@ def _holds(path: str, content: bytes) -> bool:
 
 
 def _paths_below(folder: str, known_folders: Collection[str]) -> Iterator[str]:
-    """The paths of everything in a folder, relative to it; known folders may be empty."""
-    closed: list[str] = []
+    """The paths of everything in a folder, relative to it; known folders may be empty.
 
-    def cannot_enter(error: OSError) -> None:
-        closed.append(str(error.filename))
+    A folder that cannot be looked into, or lies deeper than the limit, is a path of its own, and so
+    is "." where the run has put something else in the place of its workspace.
+    """
+    if not is_folder(folder):
+        yield "."
+        return
+    waiting = [""]
+    while waiting:
+        relative = waiting.pop()
+        entries = _entries(folder, relative)
+        if entries is None or (not entries and relative and relative not in known_folders):
+            yield relative or "."
+        for entry in entries or ():
+            path = f"{relative}/{entry.name}" if relative else entry.name
+            if entry.is_dir(follow_symlinks=False):
+                waiting.append(path)
+            else:
+                yield path
 
-    for parent, folders, files in os.walk(folder, onerror=cannot_enter):
-        links = [name for name in folders if os.path.islink(os.path.join(parent, name))]
-        for name in (*files, *links):
-            yield os.path.relpath(os.path.join(parent, name), folder)
-        relative = os.path.relpath(parent, folder)
-        if not files and not folders and parent != folder and relative not in known_folders:
-            yield relative
-    yield from (os.path.relpath(path, folder) for path in closed)
+
+def _entries(folder: str, relative: str) -> list[os.DirEntry[str]] | None:
+    if relative.count("/") >= DEPTH_LIMIT:
+        return None
+    try:
+        with os.scandir(os.path.join(folder, relative)) as entries:
+            return list(entries)
+    except OSError:
+        return None
+
+
+def is_folder(path: str) -> bool:
+    """Whether a folder is there, and no link to one."""
+    try:
+        return stat.S_ISDIR(os.lstat(path).st_mode)
+    except OSError:
+        return False
+
+
+def remove_folder(folder: str) -> None:
+    """Removes what is in the place of a workspace, however deep or closed; what resists stays."""
+    with suppress(OSError):
+        if not is_folder(folder):
+            os.unlink(folder)
+            return
+        waiting = [folder]
+        while waiting:
+            os.chmod(waiting[-1], stat.S_IRWXU)
+            with os.scandir(waiting[-1]) as entries:
+                below = [one.path for one in entries if not _unlinked(one)]
+            if below:
+                waiting += below
+            else:
+                os.rmdir(waiting.pop())
+
+
+def _unlinked(entry: os.DirEntry[str]) -> bool:
+    if entry.is_dir(follow_symlinks=False):
+        return False
+    os.unlink(entry.path)
+    return True

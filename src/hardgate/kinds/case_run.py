@@ -11,7 +11,7 @@ from hardgate.cases.planned import PlannedRun
 from hardgate.cases.record import Record
 from hardgate.expectations.evaluate import Evaluation, Evidence, as_checks, evaluate
 from hardgate.fixtures.workspaces import write_workspace
-from hardgate.kinds.case_files import file_changes
+from hardgate.kinds.case_files import file_changes, remove_folder
 from hardgate.subjects.collection import RunnableCase, RunnableRun
 from hardgate.subjects.port import Subject, SubjectError
 from hardgate.verdicts.network import NetworkProof
@@ -180,9 +180,4 @@ def temporary_workspace() -> Iterator[str]:
     try:
         yield folder
     finally:
-        if os.listdir(folder):
-            import shutil
-
-            shutil.rmtree(folder)
-        else:
-            os.rmdir(folder)
+        remove_folder(folder)

@@ -16,6 +16,7 @@ import time
 from contextlib import suppress
 
 from hardgate.expectations.judging import Verification
+from hardgate.kinds.case_files import is_folder
 from hardgate.verdicts.network import NetworkProof
 
 TIME_LIMIT_SECONDS = 30.0
@@ -34,6 +35,8 @@ def run_verification(
     """What comes of a shell command in the folder `workspace`."""
     if network is None or not network.off:
         return Verification(None, "the command was not run: the network is not proven off")
+    if not is_folder(workspace):
+        return Verification(None, "the command was not run: the workspace is no folder any more")
     process = subprocess.Popen(
         [SHELL, "-c", command],
         cwd=workspace,

@@ -53,7 +53,7 @@ def _in_file(path: str, workspace: str) -> Answer:
 
 
 def _read(parts: list[str], workspace: str) -> bytes:
-    folder = os.open(workspace, os.O_RDONLY | os.O_DIRECTORY)
+    folder = os.open(workspace, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         for part in parts[:-1]:
             below = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)

@@ -1,12 +1,13 @@
 """What became of the files of a workspace."""
 
 import os
+import shutil
 
 import pytest
 
 from hardgate.cases.record import FileChanges
 from hardgate.fixtures.workspaces import write_workspace
-from hardgate.kinds.case_files import file_changes
+from hardgate.kinds.case_files import DEPTH_LIMIT, file_changes, remove_folder
 
 BEFORE = {"a.txt": b"one", "deep/b.txt": b"two", "deep/c.txt": b""}
 
@@ -75,3 +76,59 @@ def test_a_folder_that_is_emptied_is_no_new_one(folder):
     (folder / "deep").rmdir()
     (folder / "deep").write_text("a file now")
     assert changes(folder) == FileChanges(("deep",), (), ("deep/b.txt", "deep/c.txt"))
+
+
+def replaced_by_nothing(at):
+    shutil.rmtree(at)
+
+
+def replaced_by_a_file(at):
+    shutil.rmtree(at)
+    at.write_text("no folder")
+
+
+def replaced_by_a_link(at):
+    at.rename(at.with_name("elsewhere"))
+    at.symlink_to(at.with_name("elsewhere"))
+
+
+@pytest.mark.parametrize("happens", [replaced_by_nothing, replaced_by_a_file, replaced_by_a_link])
+def test_a_workspace_that_is_replaced_holds_nothing(tmp_path, happens):
+    at = tmp_path / "workspace"
+    write_workspace(BEFORE, str(at))
+    happens(at)
+    assert changes(at) == FileChanges(created=(".",), removed=tuple(sorted(BEFORE)))
+    remove_folder(str(at))
+    assert not os.path.lexists(at)
+    assert (tmp_path / "elsewhere").exists() == (happens is replaced_by_a_link)
+
+
+def make_deep(at, depth):
+    """Folders below each other, by a path that is too deep to be named in one go everywhere."""
+    at.mkdir()
+    folder = os.open(at, os.O_RDONLY)
+    for _ in range(depth):
+        os.mkdir("d", dir_fd=folder)
+        below = os.open("d", os.O_RDONLY, dir_fd=folder)
+        os.close(folder)
+        folder = below
+    os.close(folder)
+
+
+def test_a_folder_deeper_than_any_of_use_is_not_looked_into_and_yet_removed(tmp_path):
+    at = tmp_path / "workspace"
+    make_deep(at, 1500)
+    found, _ = file_changes({}, str(at))
+    assert found == FileChanges(created=("/".join("d" * (DEPTH_LIMIT + 1)),))
+    remove_folder(str(at))
+    assert not at.exists()
+
+
+def test_a_closed_folder_and_links_are_removed_and_nothing_behind_a_link(folder):
+    (folder / "deep").chmod(0)
+    (folder / "gone").symlink_to("nowhere")
+    (folder.parent / "kept").mkdir(exist_ok=True)
+    (folder / "link").symlink_to(folder.parent / "kept")
+    remove_folder(str(folder))
+    assert not folder.exists()
+    assert (folder.parent / "kept").is_dir()

@@ -103,3 +103,13 @@ def test_nothing_that_it_started_is_left(tmp_path, command, limit_seconds):
     while running(left) and time.monotonic() < began + 20:
         time.sleep(0.01)
     assert not running(left)
+
+
+def test_it_does_not_run_where_the_workspace_was_replaced(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "workspace").symlink_to("elsewhere")
+    for name in ("workspace", "gone"):
+        result = verify("touch seen", tmp_path / name)
+        assert result.exit_code is None
+        assert "the workspace is no folder any more" in result.problem
+    assert not (tmp_path / "elsewhere/seen").exists()

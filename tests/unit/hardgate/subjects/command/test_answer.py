@@ -82,3 +82,12 @@ def test_a_folder_that_is_a_link_is_not_followed(tmp_path):
     found = answer(AnswerFile(file="out/a.txt"), workspace=tmp_path / "workspace")
     assert found.text is None
     assert "cannot be read" in found.problem
+
+
+def test_a_workspace_that_became_a_link_is_not_followed(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere/a.txt").write_text("secret")
+    (tmp_path / "workspace").symlink_to("elsewhere")
+    found = answer(AnswerFile(file="a.txt"), workspace=tmp_path / "workspace")
+    assert found.text is None
+    assert "cannot be read" in found.problem
