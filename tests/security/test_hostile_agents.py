@@ -28,6 +28,15 @@ def test_an_agent_that_stops_all_that_watches_it(tmp_path):
     assert ended.limits_hit == ("stopped", "supervisor_killed")
 
 
+def test_an_agent_that_kills_all_that_watches_it(tmp_path):
+    with subprocess.Popen(["sleep", "600"]) as other:
+        ended = start(tmp_path, "kills_all_ancestors")
+        assert other.poll() is None
+        other.kill()
+    assert ended.limits_hit == ("supervisor_killed",)
+    assert (ended.exit_code, ended.signal, ended.left_behind) == (None, None, 1)
+
+
 def test_an_agent_that_multiplies(tmp_path):
     ended = start_and_stop(tmp_path, "multiplies", "4")
     assert (ended.limits_hit, ended.signal) == (("stopped",), signal.SIGKILL)

@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -53,14 +53,19 @@ def alive(root: int) -> list[Process]:
         found += more
 
 
-def _descendants(root: int) -> Iterator[Process]:
+def children(root: int) -> frozenset[int]:
+    """The children of `root`, ended ones too."""
+    return frozenset(process.pid for process in _all() if process.parent == root)
+
+
+def _descendants(root: int, others: Collection[int] = ()) -> Iterator[Process]:
     """The processes below `root`, each handed out as soon as it is read, before it can move.
 
     One pass can miss some: one that is read before its parent is found by the next.
     """
     known = {root}
     for process in _all():
-        if process.parent in known:
+        if process.parent in known and process.pid not in others:
             known.add(process.pid)
             yield process
 
@@ -102,11 +107,12 @@ class Killed(NamedTuple):
     remaining: int
 
 
-def kill_all(leader: int | None, seconds: float) -> Killed:
+def kill_all(leader: int | None, seconds: float, others: Collection[int] = ()) -> Killed:
     """Kill all processes below this one and reap them.
 
     `leader`, which is not counted, leads a process group. It has not been reaped, so that its
-    number is still its own: its group is killed in one go, and it is reaped last.
+    number is still its own: its group is killed in one go, and it is reaped last. `others` are
+    children that are left alone with all that is below them.
     """
     deadline = time.monotonic() + seconds
     killed: set[int] = set()
@@ -116,7 +122,7 @@ def kill_all(leader: int | None, seconds: float) -> Killed:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(leader, signal.SIGKILL)
         left = 0
-        for process in _descendants(os.getpid()):
+        for process in _descendants(os.getpid(), others):
             if process.ended:
                 _reap(process, leader)
             else:
@@ -128,7 +134,7 @@ def kill_all(leader: int | None, seconds: float) -> Killed:
             with suppress(ChildProcessError):
                 if leader is not None and os.waitpid(leader, os.WNOHANG)[0]:
                     leader = None
-            if leader is None and _has_no_child():
+            if leader is None and (others or _has_no_child()):
                 return Killed(len(killed - {spared}), 0)
         if time.monotonic() > deadline:
             return Killed(len(killed - {spared}), max(left, 1))

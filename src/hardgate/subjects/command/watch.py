@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 from hardgate.subjects.command.launch import Launch, NotStarted, refusal
+from hardgate.subjects.command.process_tree import become_subreaper, children, kill_all
 from hardgate.subjects.command.report import REPORT_LIMIT_BYTES, Report, parse_reports
 from hardgate.subjects.command.supervisor import (
     GRACE_SECONDS,
@@ -120,6 +121,10 @@ class Watch:
             for name, stream in self._streams.items():
                 pipe, theirs[name.removesuffix("_bytes")] = os.pipe()
                 self._register(pipe, selectors.EVENT_READ, partial(self._read, name, stream))
+            if sys.platform == "linux":
+                # What is left of an agent that kills its supervisor comes to this process.
+                become_subreaper()
+                self._others = children(os.getpid())
             self._supervisor = _start_supervisor(order, said, tuple(theirs.values()))
         except OSError as error:
             self._close_all()
@@ -143,6 +148,9 @@ class Watch:
         except subprocess.TimeoutExpired:
             self._supervisor.kill()
             self._supervisor.wait()
+        if self._supervisor.returncode and sys.platform == "linux":
+            killed, remaining = kill_all(None, KILL_SECONDS, self._others)
+            self._left = self._left or (killed, remaining)
         self._close_all()
 
     def until_ended(self) -> None:

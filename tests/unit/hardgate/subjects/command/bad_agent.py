@@ -201,12 +201,22 @@ def kills_parent():
 
 def stops_all_ancestors():
     """Stops both processes that watch it, but not what started them."""
+    signals_all_ancestors(signal.SIGSTOP)
+    hangs()
+
+
+def kills_all_ancestors():
+    """Kills both processes that watch it, but not what started them."""
+    signals_all_ancestors(signal.SIGKILL)
+    hangs()
+
+
+def signals_all_ancestors(number):
     inner = os.getppid()
     status = Path(f"/proc/{inner}/stat").read_bytes()
     outer = int(status[status.rfind(b")") + 2 :].split()[1])
-    os.kill(outer, signal.SIGSTOP)
-    os.kill(inner, signal.SIGSTOP)
-    hangs()
+    os.kill(outer, number)
+    os.kill(inner, number)
 
 
 def multiplies():

@@ -43,7 +43,7 @@ def test_one_that_never_starts_the_agent(tmp_path, monkeypatch):
 def test_one_that_never_ends_the_agent(tmp_path, monkeypatch):
     failing(monkeypatch, "import os, time; os.write(1, b'started\\n'); time.sleep(120)")
     ended = run(launch(tmp_path, "hangs", wall_seconds=0.1))
-    assert ended.limits_hit == ("wall_seconds", "supervisor_killed", "processes_remain")
+    assert ended.limits_hit == ("wall_seconds", "supervisor_killed")
 
 
 def test_what_it_could_not_end_is_told(tmp_path, monkeypatch):
