@@ -32,8 +32,6 @@ ANYTHING = RuleSetPolicy(
 )
 """Allows everything: whatever ends a call here is not the policy."""
 
-BEFORE_EFFECT = "tool.before_effect"
-AFTER_EFFECT = "tool.after_effect"
 NAMES = {
     IdempotencyClass.READ_ONLY: "demo.read",
     IdempotencyClass.IDEMPOTENT: "demo.put",
@@ -42,6 +40,16 @@ NAMES = {
 }
 ENDS = ("well", "refused", "fails")
 """How a call ends, by its argument: `refused` has no effect, `fails` fails after its effect."""
+
+
+def before_effect(kind: IdempotencyClass) -> str:
+    """The point in a tool of this kind right before its effect; its watermark is set, if it has one."""
+    return f"tool.{kind}.before_effect"
+
+
+def after_effect(kind: IdempotencyClass) -> str:
+    """The point in a tool of this kind right after its effect."""
+    return f"tool.{kind}.after_effect"
 
 
 class Effect(NamedTuple):
@@ -100,11 +108,11 @@ class WorldTool(Tool):
             raise ToolFailure(ToolFailureKind.NOT_FOUND, "tool.not_found")
         if self._idempotency.needs_watermark:
             await context.mark_effect_sent()
-        await self._point(BEFORE_EFFECT)
+        await self._point(before_effect(self._idempotency))
         if self._idempotency is not IdempotencyClass.READ_ONLY:
             key = context.idempotency_key
             self._tell(Effect(context.invocation_id, key, token, self._idempotency))
-        await self._point(AFTER_EFFECT)
+        await self._point(after_effect(self._idempotency))
         if ends == "fails":
             raise ToolFailure(ToolFailureKind.UPSTREAM_ERROR, "tool.upstream_error")
         return ToolResult({"token": token}, f"done {token}")

@@ -6,8 +6,9 @@ import random
 from collections import Counter
 from collections.abc import Mapping
 
+from agent_core.domain.tools import IdempotencyClass
 from tests.resilience.plan import AFTER_TURN, BEFORE_TURN
-from tests.resilience.world import AFTER_EFFECT, BEFORE_EFFECT
+from tests.resilience.world import after_effect, before_effect
 
 BEFORE_UNIT = "unit.before"
 BEFORE_COMMIT = "commit.before"
@@ -21,15 +22,17 @@ PIPELINE = (
 )
 """The points at which the pipeline's observer is awaited."""
 
+TOOLS = tuple(point(kind) for kind in IdempotencyClass for point in (before_effect, after_effect))
+"""The points within tools."""
+
 POINTS = (
     BEFORE_UNIT,
     BEFORE_COMMIT,
     AFTER_COMMIT,
     BEFORE_TURN,
     AFTER_TURN,
-    BEFORE_EFFECT,
-    AFTER_EFFECT,
     HOOK,
+    *TOOLS,
     *PIPELINE,
 )
 """Where a process can be killed: at its commits, at the pipeline's points, within a tool, within the
@@ -77,7 +80,7 @@ KINDS = (
 _KILL = {
     **dict.fromkeys(POINTS, 0.007),
     **dict.fromkeys((BEFORE_TURN, AFTER_TURN, HOOK), 0.02),
-    **dict.fromkeys((BEFORE_EFFECT, AFTER_EFFECT, "before_effect", "after_effect"), 0.03),
+    **dict.fromkeys((*TOOLS, "before_effect", "after_effect"), 0.03),
     **dict.fromkeys((BEFORE_UNIT, BEFORE_COMMIT, AFTER_COMMIT), 0.005),
 }
 """How likely a process is killed where it comes to a point; the rarer ones are more likely."""

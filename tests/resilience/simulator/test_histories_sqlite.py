@@ -3,7 +3,7 @@
 from tests.resilience.simulator import campaign
 from tests.resilience.simulator import faults as kinds
 
-HISTORIES = 12
+HISTORIES = 8
 KINDS = (
     kinds.CRASHES,
     kinds.KILLED + kinds.BEFORE_UNIT,
