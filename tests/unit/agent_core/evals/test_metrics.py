@@ -61,6 +61,11 @@ def test_tokens_are_summed():
     assert (found["input_tokens_total"], found["output_tokens_total"]) == (6, 7)
 
 
+def test_effect_reviews_are_counted_beside_the_log():
+    found = counters([], [], 2)
+    assert {name: count for name, count in found.items() if count} == {"effect_reviews_total": 2}
+
+
 def test_waits_are_counted_and_summed():
     found = counters([], [1, 0.25, 2])
     assert (found["waits_total"], found["waited_milliseconds_total"]) == (3, 3250)
