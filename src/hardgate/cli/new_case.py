@@ -42,8 +42,8 @@ expected: {{}}
 # The start of a case whose agent is a process, with what one changes first.
 SUBJECT = """\
 subject:
-  command: ["{agent}", "{prompt}"]
-  prompt: argument
+  command: ["{agent}"]
+  prompt: stdin
 """
 SCRIPT = """\
 # What the model answers, one turn for each request; a turn that is left over fails the case.

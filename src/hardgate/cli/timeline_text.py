@@ -8,7 +8,7 @@ from typing import Any
 
 from hardgate.cases.record import WATERMARKS
 from hardgate.cli.console import many
-from hardgate.verdicts.text import indented, one_line, printable
+from hardgate.verdicts.text import indented, one_line, printable, shortened
 
 VALUE_CHARACTERS = 160
 LINE_CHARACTERS = 400
@@ -86,7 +86,7 @@ def _turn(turn: Plain, indent: str) -> str:
 def _facts(payload: Plain) -> str:
     """The payload's values, without digests and generated ids, which say nothing to a reader."""
     return " ".join(
-        f"{name}={_short(value)}"
+        f"{name}={shortened(name, _as_text(value), VALUE_CHARACTERS)}"
         for name, value in payload.items()
         if not name.endswith("_sha256") and (not name.endswith("_id") or name == "call_id")
     )
@@ -161,8 +161,11 @@ def _checks(plain: Plain) -> Iterator[str]:
 
 
 def _short(value: object) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str)
-    return text if len(text) <= VALUE_CHARACTERS else f"{text[:VALUE_CHARACTERS]}..."
+    return shortened("", _as_text(value), VALUE_CHARACTERS)
+
+
+def _as_text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str)
 
 
 def _line(text: str) -> str:

@@ -4,13 +4,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hardgate.cases.record import ObservedEvent, Record
-from hardgate.verdicts.text import one_line
+from hardgate.verdicts.text import one_line, shortened
 
 BEFORE = 2
 AFTER = 1
 LINES = 40
 VALUE_CHARACTERS = 60
-LINE_CHARACTERS = 200
+STDERR_CHARACTERS = 120
+LINE_CHARACTERS = 240
 
 
 def excerpt(record: Record, around: Sequence[int]) -> str:
@@ -49,7 +50,7 @@ def _line(event: ObservedEvent) -> str:
 def _facts(payload: Mapping[str, Any]) -> str:
     """The payload's plain values; long hashes and generated ids say nothing to a reader."""
     return " ".join(
-        f"{name}={_short(value)}"
+        f"{name}={shortened(name, str(value).rstrip(), _most(name))}"
         for name, value in payload.items()
         if isinstance(value, (str, int, float, bool))
         and not name.endswith("_sha256")
@@ -57,6 +58,5 @@ def _facts(payload: Mapping[str, Any]) -> str:
     )
 
 
-def _short(value: object) -> str:
-    text = str(value)
-    return text if len(text) <= VALUE_CHARACTERS else f"{text[:VALUE_CHARACTERS]}..."
+def _most(name: str) -> int:
+    return STDERR_CHARACTERS if name == "stderr" else VALUE_CHARACTERS

@@ -35,6 +35,16 @@ def one_line(text: str, limit: int = 160) -> str:
     return printable(text, limit).replace("\n", "\\n")
 
 
+def shortened(name: str, text: str, limit: int) -> str:
+    """At most `limit` characters of the value `name` of an event, with `...` for the others.
+
+    Of `stderr` that is the end, since a traceback ends in its error; of all others the beginning.
+    """
+    if len(text) <= limit:
+        return text
+    return f"...{text[-limit:]}" if name == "stderr" else f"{text[:limit]}..."
+
+
 def indented(text: str, prefix: str) -> str:
     """`text` with every line after the first behind `prefix`."""
     return text.replace("\n", f"\n{prefix}")

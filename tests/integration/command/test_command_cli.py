@@ -107,7 +107,7 @@ def test_lint_refuses_what_is_not_seen_without_any_agent(hardgate):
 def test_a_new_case_starts_an_agent(hardgate):
     assert hardgate("new case asks --command")[0] == 0
     text = (hardgate.root / "evals/cases/04_asks.yaml").read_text()
-    assert 'subject:\n  command: ["{agent}", "{prompt}"]\n  prompt: argument\n' in text
+    assert 'subject:\n  command: ["{agent}"]\n  prompt: stdin\n' in text
     code, out, _ = hardgate("lint ../evals/cases/04_asks.yaml")
     assert code == 4
     assert out.count("04_asks.yaml") == 1

@@ -4,7 +4,7 @@ import pytest
 
 from hardgate.cases.record import ObservedEvent
 from hardgate.expectations.clip import DEPTH, LIST_ITEMS, TEXT_CHARACTERS, clipped
-from hardgate.expectations.excerpt import LINES, VALUE_CHARACTERS, excerpt
+from hardgate.expectations.excerpt import LINES, STDERR_CHARACTERS, VALUE_CHARACTERS, excerpt
 from tests.unit.hardgate.expectations.samples import RECORD, case, evaluation
 
 
@@ -72,6 +72,13 @@ def test_a_long_value_of_a_payload_is_cut():
     record = RECORD._replace(events=(ObservedEvent(1, "run.queued", payload),))
     fits, cut = "x" * VALUE_CHARACTERS, "y" * VALUE_CHARACTERS
     assert excerpt(record, [0]) == f"  1 run.queued fits={fits} cut={cut}..."
+
+
+def test_of_stderr_the_end_is_shown_where_a_traceback_says_its_error():
+    payload = {"stdout": "said\n", "stderr": f"Traceback{'.' * 500}\nKeyError: 'a'\n"}
+    record = RECORD._replace(events=(ObservedEvent(1, "agent.ended", payload),))
+    end = f"{'.' * (STDERR_CHARACTERS - 14)}\\nKeyError: 'a'"
+    assert excerpt(record, [0]) == f"  1 agent.ended stdout=said stderr=...{end}"
 
 
 def test_one_event_that_is_left_out_is_one_event():
