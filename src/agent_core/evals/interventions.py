@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
@@ -114,7 +113,7 @@ def service_calls(runtime: Callable[[], Runtime], *, in_worker: bool) -> Act:
             elif one.action == "answer":
                 run_inline(runtime().answer(run_id, one.text or ""))
             elif one.action == "kill_worker" and in_worker:
-                os.kill(os.getpid(), signal.SIGKILL)
+                signal.raise_signal(signal.SIGKILL)
             elif one.action == "kill_worker":
                 return "no worker was at work"
             else:
