@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from hardgate.documents.strict_yaml import load
 from hardgate.documents.tree import DirectoryTree
 from hardgate.registry.loader import load_registry
 from hardgate.registry.markdown import Markdown
@@ -102,6 +103,21 @@ def _is_there(path, name):
 def test_no_exception_is_left_over():
     named = {name for _, _, name in files_named()}
     assert {name for name in ABSENT if name not in named or TREE.exists(name)} == set()
+
+
+# Gates that a page shows as the registry has them.
+
+
+@pytest.mark.parametrize("kind", ["case", "corpus", "property", "structural"])
+def test_the_gate_that_a_kind_shows_is_registered_so(kind):
+    text = TREE.read(f"docs/kinds/{kind}.md").decode()
+    (example,) = re.findall(r"^```yaml\n(- id: .*?)^```$", text, re.M | re.S)
+    (shown,) = load("example.yaml", example.encode()).value
+    (gate,) = [one for one in registry().gates if one.id == shown["id"]]
+    assert shown["kind"] == kind
+    for key in ("milestone", "kind", "spec", "statement", "trials", "corpus", "minimum_members"):
+        assert shown.get(key) == getattr(gate, key, None), key
+    assert shown.get("check") in (None, gate.check)
 
 
 # Commands.
