@@ -148,8 +148,9 @@ def test_no_depth_is_too_much_to_be_refused():
 
 
 def test_the_limits_are_allowed():
-    read_document("f.yaml", b"a: " + b"[" * 7 + b"]" * 7)
-    read_document("f.yaml", b"a: ".ljust(MAXIMUM_BYTES, b"x"))
+    assert read_document("f.yaml", b"a: " + b"[" * 7 + b"]" * 7).value == {"a": [[[[[[[]]]]]]]}
+    longest = read_document("f.yaml", b"a: ".ljust(MAXIMUM_BYTES, b"x")).value
+    assert longest == {"a": "x" * (MAXIMUM_BYTES - 3)}
 
 
 def test_lines_may_end_as_on_windows():

@@ -82,3 +82,4 @@ def test_a_reader_that_left_is_no_error():
         one = Console("hardgate x", pipe, Stream(), {})
         one.result("nobody reads this")
         one.result("nor this")
+        assert os.fstat(pipe.fileno()).st_rdev == os.stat(os.devnull).st_rdev

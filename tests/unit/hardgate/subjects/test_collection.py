@@ -184,7 +184,8 @@ def test_the_problems_of_all_files_at_once(refusals):
 
 
 def test_a_tool_that_the_script_proposes_may_be_spoken_of(collect):
-    collect("model_fixture: calls\nexpected: {tools: [made.up]}\n")
+    runnable = collect("model_fixture: calls\nexpected: {tools: [made.up]}\n")
+    assert runnable.runs[0].planned.expected.tools == ("made.up",)
 
 
 def test_a_case_that_waits_may_use_names_and_abilities_of_later(collect, refusals):
