@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
@@ -10,7 +11,6 @@ from agent_core.application.runtime import Runtime
 from agent_core.domain.model_script import ScriptedTurn
 from agent_core.domain.recorded_results import RecordedResults
 from agent_core.domain.sessions import Principal
-from agent_core.ports.determinism import Clock
 from agent_core.ports.observation import PipelineObserver
 from agent_core.ports.persistence import EventListener, UnitOfWorkFactory
 from agent_core.ports.policies import PolicyEngine
@@ -37,8 +37,14 @@ class PlayedModel(Protocol):
     def exhausted_at_step(self) -> int | None: ...
 
 
-class PinnedTime(Clock, Protocol):
-    """A clock that moves only when it is told to, and the pauses that it was asked for."""
+class PinnedTime(Protocol):
+    """A `Clock` that moves only when it is told to, and the pauses that it was asked for."""
+
+    def now(self) -> datetime: ...
+
+    async def sleep(self, seconds: float) -> None: ...
+
+    def timeout(self, seconds: float) -> AbstractAsyncContextManager[object]: ...
 
     @property
     def sleeps(self) -> Sequence[float]: ...
