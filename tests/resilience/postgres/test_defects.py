@@ -4,8 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.bootstrap import register_tenant
-from agent_core.domain.sessions import DEFAULT_TENANT
 from agent_core.domain.tools import IdempotencyClass
 from tests.resilience.postgres.fleet import Fleet
 from tests.resilience.postgres.worker_process import Kill
@@ -23,10 +21,8 @@ SESSIONS = 10
 )
 def test_a_defect_breaks_its_rule(name: str, tmp_path: Path) -> None:
     with DEFECTS[name].patch(), postgres.server() as server:
-        database = server.fresh_database()
-        register_tenant(server.url("owner", database), DEFAULT_TENANT)
         fleet = Fleet(
-            server.url("app", database),
+            server.url("app", server.fresh_database()),
             name,
             tmp_path,
             sessions=SESSIONS,

@@ -6,8 +6,6 @@ import os
 import random
 from pathlib import Path
 
-from agent_core.bootstrap import register_tenant
-from agent_core.domain.sessions import DEFAULT_TENANT
 from tests.resilience.postgres.fleet import Fleet
 from tests.resilience.postgres.worker_process import KILL_POINTS, Kill, chosen_kill
 from tests.resilience.simulator import campaign
@@ -31,9 +29,7 @@ def test_nothing_is_lost_or_done_twice(tmp_path: Path) -> None:
             fleet.open_session()
 
     with postgres.server() as server:
-        database = server.fresh_database()
-        register_tenant(server.url("owner", database), DEFAULT_TENANT)
-        url = server.url("app", database)
+        url = server.url("app", server.fresh_database())
         fleet = Fleet(url, seed, tmp_path, sessions=SESSIONS, kill_for=kill_for)
         fleet.work(more_work)
         found = fleet.violations()

@@ -2,9 +2,7 @@
 
 from pathlib import Path
 
-from agent_core.bootstrap import register_tenant
 from agent_core.domain.errors import StorageUnavailable
-from agent_core.domain.sessions import DEFAULT_TENANT
 from tests.resilience.postgres.fleet import WORKERS, Fleet
 from tests.support import postgres
 
@@ -35,9 +33,7 @@ def test_workers_outlive_the_server_and_lose_nothing(tmp_path: Path) -> None:
             restarts.append(how)
 
     with postgres.embedded_server() as server:
-        database = server.fresh_database()
-        register_tenant(server.url("owner", database), DEFAULT_TENANT)
-        url = server.url("app", database)
+        url = server.url("app", server.fresh_database())
         fleet = Fleet(url, "restarts", tmp_path, sessions=8, kill_for=lambda number: None)
         fleet.work(interrupt)
         found = fleet.violations()
