@@ -46,17 +46,12 @@ def test_gates_that_hold(workspace):
 
 def test_a_failing_gate(workspace):
     failing = workspace.passed(SHAPE + TWIN, REJECTED)
-    failing[0]["testResult"]["status"] = failing[1]["testSummary"]["overallStatus"] = (
-        "TIMEOUT"
-    )
+    failing[0]["testResult"]["status"] = failing[1]["testSummary"]["overallStatus"] = "TIMEOUT"
     workspace.events(workspace.passed(SHAPE), failing, *workspace.pending())
     workspace.ends("test", 3)
     done = workspace.report()
     assert done.returncode == 1
-    assert (
-        f"{SHAPE}{TWIN}: failed: it failed (timeout) although its verdict passes"
-        in done.stdout
-    )
+    assert f"{SHAPE}{TWIN}: failed: it failed (timeout) although its verdict passes" in done.stdout
     assert done.stdout.endswith("NOT OK: 2 gates: 0 pass, 1 fail, 1 pending\n")
 
 
@@ -94,9 +89,7 @@ def test_a_selection_runs_only_what_it_shows(workspace, options, tags):
     assert f"--test_tag_filters={tags}" in workspace.calls()[1].split()
     assert "not the complete report" in done.stdout
     shown = {word for word in done.stdout.split() if word.startswith("gate.")}
-    milestone = dict(
-        zip(("0", "2"), ("gate.tool.shape", "gate.tool.later"), strict=True)
-    )
+    milestone = dict(zip(("0", "2"), ("gate.tool.shape", "gate.tool.later"), strict=True))
     number = next((word[-1] for word in options if word[-1].isdigit()), None)
     assert shown == ({milestone[number]} if number else set(milestone.values()))
 
@@ -117,18 +110,14 @@ def test_no_run_shows_the_last_complete_run(workspace):
     assert again.returncode == 0
     head, _, rest = again.stdout.partition("note: ")
     assert before.stdout.startswith(head)
-    assert rest.startswith(
-        "nothing was run: these are the results of the complete run of 20"
-    )
+    assert rest.startswith("nothing was run: these are the results of the complete run of 20")
     assert "test" not in [call.split()[0] for call in workspace.calls()[-2:]]
     assert workspace.report("--no-run", "--milestone", "2").returncode == 0
 
 
 def test_no_run_after_the_registry_grew(workspace):
     workspace.report()
-    workspace.write(
-        "gates/tool.yaml", REGISTRY + ENTRY.format(slug="added", milestone=0)
-    )
+    workspace.write("gates/tool.yaml", REGISTRY + ENTRY.format(slug="added", milestone=0))
     done = workspace.report("--no-run")
     assert done.returncode == 1
     assert "//gates:tool/added: no_target: " in done.stdout
@@ -147,10 +136,7 @@ def test_no_run_with_damaged_results(workspace):
     file.write_text('{"format": 7}', encoding="utf-8")
     done = workspace.report("--no-run")
     assert done.returncode == 4
-    assert (
-        "has the format 7; this version reads 1; try: bazel run //gates:report"
-        in done.stderr
-    )
+    assert "has the format 7; this version reads 1; try: bazel run //gates:report" in done.stderr
 
 
 def test_results_that_cannot_be_kept_are_a_note(workspace):
@@ -230,17 +216,13 @@ def test_outside_git_is_a_note_and_in_ci_a_problem(workspace):
     )
     done = workspace.report("--json", CI="true")
     assert done.returncode == 1
-    assert [one["rule"] for one in json.loads(done.stdout)["problems"]] == [
-        "ratchet_outside_git"
-    ]
+    assert [one["rule"] for one in json.loads(done.stdout)["problems"]] == ["ratchet_outside_git"]
 
 
 def git(workspace: Workspace, *words: str) -> None:
     identity = ("-c", "user.name=Tester", "-c", "user.email=tester@example.com")
     command = ["git", "-C", str(workspace.folder), *identity, *words]
-    subprocess.run(
-        command, check=True, capture_output=True, env={"PATH": os.environ["PATH"]}
-    )
+    subprocess.run(command, check=True, capture_output=True, env={"PATH": os.environ["PATH"]})
 
 
 def test_a_registry_that_asks_for_less_than_before(workspace):
@@ -255,10 +237,7 @@ def test_a_registry_that_asks_for_less_than_before(workspace):
     workspace.targets({SHAPE: 0, SHAPE + TWIN: 0})
     done = workspace.report()
     assert done.returncode == 1
-    assert (
-        "gates/tool.yaml:1:1: ratchet_gate_removed: found no gate.tool.later"
-        in done.stdout
-    )
+    assert "gates/tool.yaml:1:1: ratchet_gate_removed: found no gate.tool.later" in done.stdout
     assert "note: ratchet: compared with revision " in done.stdout
     assert workspace.report("--base", "HEAD").returncode == 1
     unknown = workspace.report("--base", "nowhere", CI="true")

@@ -84,14 +84,9 @@ def test_no_bazel(workspace):
 
 def test_a_named_bazel_is_found_from_the_folder_of_the_caller(workspace):
     def report(bazel, caller):
-        command = [
-            bazel if word == str(workspace.bazel) else word
-            for word in workspace.command()
-        ]
+        command = [bazel if word == str(workspace.bazel) else word for word in workspace.command()]
         environment = workspace.environment(BUILD_WORKING_DIRECTORY=str(caller))
-        return subprocess.run(
-            command, env=environment, capture_output=True, text=True, check=False
-        )
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
     assert report("./bazel", workspace.fake).returncode == 0
     assert report("../fake/bazel", workspace.folder / "gates").returncode == 0
@@ -103,9 +98,7 @@ def test_a_named_bazel_is_found_from_the_folder_of_the_caller(workspace):
 def test_the_workspace_s_own_bazelw_comes_first(workspace):
     workspace.bazel.rename(workspace.folder / "bazelw")
     command = [
-        word
-        for word in workspace.command()
-        if word not in ("--bazel", str(workspace.bazel))
+        word for word in workspace.command() if word not in ("--bazel", str(workspace.bazel))
     ]
     done = subprocess.run(
         command,
@@ -124,10 +117,7 @@ def test_the_workspace_s_own_bazelw_comes_first(workspace):
         check=False,
     )
     assert done.returncode == 5
-    assert (
-        f"found no Bazel: no {workspace.folder}/bazelw, and neither bazel"
-        in done.stderr
-    )
+    assert f"found no Bazel: no {workspace.folder}/bazelw, and neither bazel" in done.stderr
 
 
 @pytest.mark.parametrize(("no_color", "coloured"), [("", True), ("1", False)])

@@ -19,9 +19,7 @@ ENTRY = """\
     - name: dropped
       reason: shape_lost
 """
-REGISTRY = ENTRY.format(slug="shape", milestone=0) + ENTRY.format(
-    slug="later", milestone=2
-)
+REGISTRY = ENTRY.format(slug="shape", milestone=0) + ENTRY.format(slug="later", milestone=2)
 SHAPE, LATER = "//gates:tool/shape", "//gates:tool/later"
 TWIN = ".counterexample.dropped"
 
@@ -95,9 +93,7 @@ class Workspace:
         for command in ("query", "info", "test"):
             self.ends(command, 0)
         self.targets({SHAPE: 0, LATER: 2, SHAPE + TWIN: 0, LATER + TWIN: 2})
-        self.events(
-            self.passed(SHAPE), self.passed(SHAPE + TWIN, REJECTED), *self.pending()
-        )
+        self.events(self.passed(SHAPE), self.passed(SHAPE + TWIN, REJECTED), *self.pending())
 
     def write(self, path: str, text: str) -> None:
         file = self.folder / path
@@ -122,9 +118,7 @@ class Workspace:
         lines = [json.dumps(event) for group in groups for event in group]
         (self.fake / "events.json").write_text("\n".join(lines), encoding="utf-8")
 
-    def passed(
-        self, label: str, counterexample: dict | None = None, **values
-    ) -> list[dict]:
+    def passed(self, label: str, counterexample: dict | None = None, **values) -> list[dict]:
         outputs = self.fake / "outputs" / label.replace("/", "_").replace(":", "_")
         outputs.mkdir(parents=True, exist_ok=True)
         made = _VERDICT | {"counterexample": counterexample} | values
@@ -138,9 +132,7 @@ class Workspace:
         ]
 
     def pending(self) -> list[list[dict]]:
-        about = (
-            {"targetCompleted": {"label": label}} for label in (LATER, LATER + TWIN)
-        )
+        about = ({"targetCompleted": {"label": label}} for label in (LATER, LATER + TWIN))
         return [[{"id": one, "aborted": {"reason": "SKIPPED"}} for one in about]]
 
     def calls(self) -> list[str]:
@@ -158,20 +150,14 @@ class Workspace:
         ]
 
     def environment(self, **more: str) -> dict[str, str]:
-        kept = {
-            name: os.environ[name]
-            for name in ("PATH", "PYTHONPATH")
-            if name in os.environ
-        }
+        kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
         found = {
             "BUILD_WORKSPACE_DIRECTORY": str(self.folder),
             "PYTHONDONTWRITEBYTECODE": "1",
         }
         return {**kept, "PYTHONPATH": os.pathsep.join(sys.path), **found, **more}
 
-    def report(
-        self, *options: str, **environment: str
-    ) -> subprocess.CompletedProcess[str]:
+    def report(self, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             self.command(*options),
             env=self.environment(**environment),
