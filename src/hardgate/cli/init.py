@@ -24,6 +24,8 @@ from hardgate.documents.wording import quoted
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _NAME_ALLOWED = "a module's name: a-z, 0-9 and _, a letter first, at most 64 characters"
+# Bazel would look for these in the new workspace itself.
+_TAKEN = frozenset({"bazel_tools", "hardgate", "platforms", "rules_python"})
 _TITLE = "A workspace with gates."
 
 
@@ -73,11 +75,12 @@ def _parser(context: Context) -> CommandParser:
 
 def _module_name(given: str | None, root: Path) -> str:
     name = given if given is not None else re.sub(r"[^a-z0-9_]", "_", root.resolve().name.lower())
-    if _NAME.fullmatch(name):
+    if _NAME.fullmatch(name) and name not in _TAKEN:
         return name
     found = f"--name: found {quoted(name)}" if given is not None else f"found a folder {root.name}"
+    taken = ", the name of another module" if name in _TAKEN else ""
     hint = "" if given is not None else "; give one with --name"
-    raise UsageError(f"{found}; allowed: {_NAME_ALLOWED}{hint}")
+    raise UsageError(f"{found}{taken}; allowed: {_NAME_ALLOWED}{hint}")
 
 
 def _override(given: str | None, here: Path, root: Path) -> str | None:

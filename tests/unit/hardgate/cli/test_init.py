@@ -97,6 +97,8 @@ def test_nothing_is_overwritten_and_nothing_half_written(here, capsys):
     [
         (["--name", "Not-A-Name"], "--name: found 'Not-A-Name'; allowed: a module's name"),
         (["--name", ""], "--name: found ''; allowed: a module's name"),
+        (["--name", "rules_python"], "'rules_python', the name of another module; allowed: a mod"),
+        (["hardgate"], "found a folder hardgate, the name of another module; allowed: a module's"),
         (["7up"], "found a folder 7up; allowed: a module's name"),
         (["there", "--hardgate", "nowhere"], "--hardgate: found nowhere; allowed: the top folder"),
         (["plain.txt"], "found plain.txt, which is no folder; allowed: a folder"),
