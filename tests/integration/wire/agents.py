@@ -63,6 +63,23 @@ class Agent:
                 if self._done(said):
                     return said.text
 
+    def streamed(self):
+        """What one answer is streamed as; `events` has it even if the stream breaks."""
+        self.events = []
+        if self.asynchronous:
+            asyncio.run(self._streamed_async())
+        else:
+            with self.client() as client:
+                for event in self.endpoint(client).create(**self.fields(), **self.STREAM):
+                    self.events.append(event)
+        return self.events
+
+    async def _streamed_async(self):
+        async with self.async_client() as client:
+            stream = await self.endpoint(client).create(**self.fields(), **self.STREAM)
+            async for event in stream:
+                self.events.append(event)
+
     def _done(self, said):
         self.said.append(said)
         self.answer(said, [(call_id, multiply(arguments)) for call_id, _, arguments in said.calls])

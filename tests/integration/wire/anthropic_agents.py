@@ -1,5 +1,7 @@
 """Agents on the anthropic SDK."""
 
+from typing import ClassVar
+
 import anthropic
 
 from tests.integration.wire.agents import QUESTION, SCHEMA, SYSTEM, TOOL, Agent, Said
@@ -7,6 +9,8 @@ from tests.integration.wire.agents import QUESTION, SCHEMA, SYSTEM, TOOL, Agent,
 
 class MessagesAgent(Agent):
     """Messages."""
+
+    STREAM: ClassVar = {"stream": True}
 
     def __init__(self, url, **options):
         super().__init__(url, **options)
@@ -18,6 +22,9 @@ class MessagesAgent(Agent):
 
     def async_client(self):
         return anthropic.AsyncAnthropic(base_url=self.url, **self.options)
+
+    def endpoint(self, client):
+        return client.messages
 
     def fields(self):
         return {

@@ -1,5 +1,7 @@
 """Agents on the openai SDK: Chat Completions and Responses."""
 
+from typing import ClassVar
+
 import openai
 
 from tests.integration.wire.agents import QUESTION, SCHEMA, SYSTEM, TOOL, Agent, Said
@@ -17,6 +19,11 @@ class OpenAIAgent(Agent):
 
 class ChatAgent(OpenAIAgent):
     """Chat Completions."""
+
+    STREAM: ClassVar = {"stream": True, "stream_options": {"include_usage": True}}
+
+    def endpoint(self, client):
+        return client.chat.completions
 
     def __init__(self, url, **options):
         super().__init__(url, **options)
@@ -70,6 +77,11 @@ class ChatAgent(OpenAIAgent):
 
 class ResponsesAgent(OpenAIAgent):
     """Responses, with the whole conversation in each request."""
+
+    STREAM: ClassVar = {"stream": True}
+
+    def endpoint(self, client):
+        return client.responses
 
     def __init__(self, url, **options):
         super().__init__(url, **options)

@@ -1,5 +1,6 @@
 """The anthropic SDK, unchanged, against scripts of every kind of turn."""
 
+import asyncio
 import json
 
 import anthropic
@@ -7,7 +8,7 @@ import httpx2
 import pytest
 
 from hardgate.wire import checks
-from tests.integration.wire.agents import QUESTION, TOOL
+from tests.integration.wire.agents import QUESTION, TOOL, Said
 from tests.integration.wire.anthropic_agents import MessagesAgent
 from tests.integration.wire.clients import (
     CALLS,
@@ -19,6 +20,10 @@ from tests.integration.wire.clients import (
 )
 
 ANSWER = "17 multiplied by 23 is 391."
+ONE_CALL = """\
+  - kind: tool_calls
+    calls: [{call_id: call_1, name: math.multiply, arguments: {a: 17, b: 23}}]
+"""
 MALFORMED = CALLS.replace("{a: 1, b: 391}", '\'{"a": 1, "b\'')
 SAID = "text: One moment, after_bytes: 3"
 
@@ -47,6 +52,26 @@ def test_calls_then_the_answer(stream, asynchronous):
     assert [(one.call_id, one.text) for one in results] == [("call_1", "391"), ("call_2", "391")]
     assert asked.altered_calls == ()
     assert provider.transcript.exchanges[0].messages[0].role == "system"
+
+
+@in_every_way
+def test_a_single_call_and_what_it_used(stream, asynchronous):
+    usage = "    usage: {input_tokens: 5, output_tokens: 7}\n"
+    with serving(ONE_CALL + usage + FINAL) as provider:
+        agent = MessagesAgent(provider.url, stream=stream, asynchronous=asynchronous)
+        assert agent.run() == ANSWER
+    assert agent.said[0] == Said("", [("call_1", TOOL, {"a": 17, "b": 23})], "tool_use", (5, 7))
+    assert (rules(provider), provider.turns_consumed) == ([], 2)
+
+
+@in_every_way
+def test_an_answer_that_comes_late_is_waited_for(stream, asynchronous):
+    with serving("  - {kind: final, text: So, delay_seconds: 0.2}\n") as provider:
+        assert MessagesAgent(provider.url, stream=stream, asynchronous=asynchronous).run() == "So"
+    with serving("  - {kind: final, text: So, delay_seconds: 5}\n") as provider:
+        late = MessagesAgent(provider.url, stream=stream, asynchronous=asynchronous, timeout=0.1)
+        with pytest.raises(anthropic.APITimeoutError):
+            late.run()
 
 
 def test_malformed_arguments_of_a_whole_answer_are_a_text():
@@ -106,13 +131,13 @@ def test_arguments_are_streamed_in_pieces():
         ("incomplete", "model_context_window_exceeded"),
     ],
 )
-@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
-def test_why_the_model_stopped_and_what_it_used(stream, reason, told):
+@in_every_way
+def test_why_the_model_stopped_and_what_it_used(stream, asynchronous, reason, told):
     usage = "usage: {input_tokens: 11, output_tokens: 13}"
     turn = f"  - {{kind: final, text: So, stop_reason: {reason}, {usage}}}\n"
     with serving(turn) as provider:
-        agent = MessagesAgent(provider.url, stream=stream)
-        agent.run()
+        agent = MessagesAgent(provider.url, stream=stream, asynchronous=asynchronous)
+        assert agent.run() == "So"
     assert (agent.said[0].stop_reason, agent.said[0].usage) == (told, (11, 13))
 
 
@@ -145,6 +170,18 @@ def test_failures(stream, asynchronous, error_class, said, whole, streamed):
     if error_class == "rate_limit":
         assert caught.value.body["error"]["type"] == "rate_limit_error"
     assert (rules(provider), provider.turns_consumed) == ([], 1)
+
+
+@pytest.mark.parametrize("error_class", ["transient", "permanent", "rate_limit", "timeout"])
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
+def test_a_stream_says_what_comes_before_it_breaks(asynchronous, error_class):
+    turn = error_turn(f"error_class: {error_class}, {SAID}")
+    with serving(turn, stall_seconds=0.3) as provider:
+        agent = MessagesAgent(provider.url, asynchronous=asynchronous)
+        with pytest.raises((anthropic.APIError, httpx2.HTTPError)):
+            agent.streamed()
+    deltas = [event.delta for event in agent.events if event.type == "content_block_delta"]
+    assert "".join(delta.text for delta in deltas) == "One"
 
 
 @pytest.mark.parametrize("fields", ["transient", "rate_limit, retry_after_seconds: 0.9"])
@@ -228,6 +265,20 @@ def test_models_and_tokens():
             assert client.models.retrieve("claude-x").id == "claude-x"
             counted = client.messages.count_tokens(model="m", messages=messages)
             assert counted.input_tokens == 3
+    assert (rules(provider), provider.turns_consumed) == ([], 0)
+
+
+def test_models_and_tokens_without_blocking():
+    messages = [{"role": "user", "content": "x" * 9}]
+
+    async def ask(url):
+        async with anthropic.AsyncAnthropic(base_url=url, api_key="not-a-key") as client:
+            models = [model.id async for model in client.models.list()]
+            counted = await client.messages.count_tokens(model="m", messages=messages)
+            return models, counted.input_tokens
+
+    with serving(FINAL) as provider:
+        assert asyncio.run(ask(provider.url)) == (["scripted-model"], 3)
     assert (rules(provider), provider.turns_consumed) == ([], 0)
 
 

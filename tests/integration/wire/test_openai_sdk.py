@@ -1,7 +1,10 @@
 """The openai SDK, unchanged, against scripts of every kind of turn."""
 
+import asyncio
 import json
+from contextlib import nullcontext
 
+import httpx2
 import openai
 import pytest
 
@@ -19,6 +22,10 @@ from tests.integration.wire.openai_agents import ChatAgent, ResponsesAgent, Stat
 
 AGENTS = [ChatAgent, ResponsesAgent, StatefulAgent]
 ANSWER = "17 multiplied by 23 is 391."
+ONE_CALL = """\
+  - kind: tool_calls
+    calls: [{call_id: call_1, name: math.multiply, arguments: {a: 17, b: 23}}]
+"""
 MALFORMED = CALLS.replace("{a: 1, b: 391}", '\'{"a": 1, "b\'')
 SAID = "text: One moment, after_bytes: 3"
 
@@ -63,33 +70,67 @@ def test_malformed_arguments_reach_the_agent_and_come_back(kind, stream, asynchr
     assert [one.altered_calls for one in provider.transcript.exchanges] == [(), ()]
 
 
+@in_every_way(*AGENTS)
+def test_a_single_call_and_what_it_used(kind, stream, asynchronous):
+    usage = "    usage: {input_tokens: 5, output_tokens: 7}\n"
+    with serving(ONE_CALL + usage + FINAL) as provider:
+        agent = kind(provider.url, stream=stream, asynchronous=asynchronous)
+        assert agent.run() == ANSWER
+    assert agent.said[0].text == ""
+    assert agent.said[0].calls == [("call_1", TOOL, '{"a": 17, "b": 23}')]
+    assert agent.said[0].usage == (5, 7)
+    assert (rules(provider), provider.turns_consumed) == ([], 2)
+
+
 STOPS = [
     ("end_turn", "stop", "completed"),
     ("stop_sequence", "stop", "completed"),
     ("max_tokens", "length", "max_output_tokens"),
     ("content_filter", "content_filter", "content_filter"),
+    ("incomplete", "length", "incomplete"),
 ]
 
 
+USED = "usage: {input_tokens: 11, output_tokens: 13}"
+SYNC_AND_ASYNC = pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
+
+
 @pytest.mark.parametrize(("reason", "chat", "responses"), STOPS)
+@SYNC_AND_ASYNC
 @pytest.mark.parametrize("kind", AGENTS[:2])
-def test_why_the_model_stopped_and_what_it_used(kind, reason, chat, responses):
-    usage = "usage: {input_tokens: 11, output_tokens: 13}"
-    turn = f"  - {{kind: final, text: So, stop_reason: {reason}, {usage}}}\n"
-    with serving(turn) as provider:
-        agent = kind(provider.url)
-        agent.run()
+def test_why_the_model_stopped_and_what_it_used(kind, asynchronous, reason, chat, responses):
+    with serving(f"  - {{kind: final, text: So, stop_reason: {reason}, {USED}}}\n") as provider:
+        agent = kind(provider.url, asynchronous=asynchronous)
+        assert agent.run() == "So"
     assert agent.said[0].stop_reason == (chat if kind is ChatAgent else responses)
     assert agent.said[0].usage == (11, 13)
 
 
-@pytest.mark.parametrize("kind", AGENTS[:2])
-def test_a_stream_tells_the_usage(kind):
-    usage = "usage: {input_tokens: 11, output_tokens: 13}"
-    with serving(f"  - {{kind: final, text: So, {usage}}}\n") as provider:
-        agent = kind(provider.url, stream=True)
-        agent.run()
-    assert agent.said[0].usage == (11, 13)
+# The SDK's own gathering of a stream raises where the model did not come to its end.
+@pytest.mark.parametrize(("reason", "chat", "responses"), STOPS)
+@SYNC_AND_ASYNC
+def test_a_stream_tells_why_the_model_stopped(asynchronous, reason, chat, responses):
+    turn = f"  - {{kind: final, text: So, stop_reason: {reason}, {USED}}}\n"
+    with serving(turn + turn) as provider:
+        agent = ChatAgent(provider.url, asynchronous=asynchronous)
+        *chunks, last = agent.streamed()
+        agent = ResponsesAgent(provider.url, asynchronous=asynchronous)
+        event = agent.streamed()[-1]
+    assert [one.choices[0].finish_reason for one in chunks[-2:]] == [None, chat]
+    assert (last.usage.prompt_tokens, last.usage.completion_tokens) == (11, 13)
+    said = agent.said_in(event.response)
+    assert (said.text, said.stop_reason, said.usage) == ("So", responses, (11, 13))
+    assert event.type == f"response.{'completed' if responses == 'completed' else 'incomplete'}"
+
+
+@in_every_way(ChatAgent, ResponsesAgent)
+def test_an_answer_that_comes_late_is_waited_for(kind, stream, asynchronous):
+    with serving("  - {kind: final, text: So, delay_seconds: 0.2}\n") as provider:
+        assert kind(provider.url, stream=stream, asynchronous=asynchronous).run() == "So"
+    with serving("  - {kind: final, text: So, delay_seconds: 5}\n") as provider:
+        late = kind(provider.url, stream=stream, asynchronous=asynchronous, timeout=0.1)
+        with pytest.raises(openai.APITimeoutError):
+            late.run()
 
 
 def test_arguments_are_streamed_in_pieces():
@@ -138,6 +179,25 @@ def test_failures(kind, stream, asynchronous, error_class, said, whole, streamed
     assert (rules(provider), provider.turns_consumed) == ([], 1)
 
 
+@pytest.mark.parametrize("error_class", ["transient", "permanent", "rate_limit", "timeout"])
+@SYNC_AND_ASYNC
+def test_a_stream_says_what_comes_before_it_breaks(asynchronous, error_class):
+    turn = error_turn(f"error_class: {error_class}, {SAID}")
+    broken = (openai.APIError, httpx2.HTTPError)
+    with serving(turn + turn, stall_seconds=0.3) as provider:
+        chat = ChatAgent(provider.url, asynchronous=asynchronous)
+        with pytest.raises(broken):
+            chat.streamed()
+        responses = ResponsesAgent(provider.url, asynchronous=asynchronous)
+        # It says by an event that it failed, which raises nothing.
+        with pytest.raises(broken) if error_class in ("transient", "timeout") else nullcontext():
+            responses.streamed()
+    pieces = [choice.delta.content or "" for one in chat.events for choice in one.choices]
+    assert "".join(pieces) == "One"
+    texts = [one.delta for one in responses.events if one.type == "response.output_text.delta"]
+    assert "".join(texts) == "One"
+
+
 @in_every_way(ChatAgent, ResponsesAgent)
 def test_the_sdk_waits_as_long_as_a_rate_limit_asks(kind, stream, asynchronous):
     turns = error_turn("error_class: rate_limit, retry_after_seconds: 0.2")
@@ -150,7 +210,7 @@ def test_the_sdk_waits_as_long_as_a_rate_limit_asks(kind, stream, asynchronous):
 
 
 @pytest.mark.parametrize("error_class", ["transient", "rate_limit"])
-@in_every_way(ChatAgent)
+@in_every_way(ChatAgent, ResponsesAgent)
 def test_the_sdk_retries_and_gets_the_next_turn(kind, stream, asynchronous, error_class):
     with serving(error_turn(f"error_class: {error_class}") + FINAL) as provider:
         agent = kind(provider.url, stream=stream, asynchronous=asynchronous, max_retries=1)
@@ -159,7 +219,7 @@ def test_the_sdk_retries_and_gets_the_next_turn(kind, stream, asynchronous, erro
     assert rules(provider) == []
 
 
-@in_every_way(ChatAgent)
+@in_every_way(ChatAgent, ResponsesAgent)
 def test_the_sdk_gives_up_waiting_and_gets_the_next_turn(kind, stream, asynchronous):
     options = {"timeout": 0.3, "max_retries": 1}
     with serving(CALLS + error_turn("error_class: timeout") + FINAL) as provider:
@@ -257,6 +317,18 @@ def test_models_and_tokens():
             assert client.models.retrieve("gpt-x").id == "gpt-x"
             counted = client.responses.input_tokens.count(model="m", input="x" * 9)
             assert counted.input_tokens == 3
+    assert (rules(provider), provider.turns_consumed) == ([], 0)
+
+
+def test_models_and_tokens_without_blocking():
+    async def ask(url):
+        async with openai.AsyncOpenAI(base_url=f"{url}/v1", api_key="not-a-key") as client:
+            models = [model.id async for model in client.models.list()]
+            counted = await client.responses.input_tokens.count(model="m", input="x" * 9)
+            return models, counted.input_tokens
+
+    with serving(FINAL) as provider:
+        assert asyncio.run(ask(provider.url)) == (["scripted-model"], 3)
     assert (rules(provider), provider.turns_consumed) == ([], 0)
 
 
