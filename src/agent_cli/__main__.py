@@ -17,6 +17,8 @@ COMMANDS = {
     "migrate": "make a store, or bring it to the schema of this program",
     "submit": "put a message into a store, for a worker to run it",
     "worker": "execute the runs of a store",
+    "answer": "answer the question that a run waits with",
+    "cancel": "ask for the end of a run",
     "eval": "judge the runtime: run, gates, explain, lint, init, new and doctor of hardgate",
 }
 

@@ -104,6 +104,46 @@ def test_a_run_that_asks_waits(agent, tmp_path, capsys):
     assert capsys.readouterr().out == "runs: 1 claimed, 1 waiting\n"
 
 
+ASK = (
+    "turns:\n  - kind: tool_calls\n    calls: [{call_id: q, name: conversation.ask_user, "
+    "arguments: {question: Why?}}]\n  - {kind: final, text: I see.}\n"
+)
+
+
+def test_a_question_is_answered_and_the_run_goes_on(agent, tmp_path, capsys):
+    run_id = submitted(agent, capsys)
+    (tmp_path / "script.yaml").write_text(ASK)
+    assert agent("answer", run_id, "Too early.", *STORE) == 1
+    assert "no question is open" in capsys.readouterr().err
+    agent(*WORKER, "--until-idle")
+    capsys.readouterr()
+    assert agent("answer", run_id, " ", *STORE) == 2
+    assert "an answer has 1 to" in capsys.readouterr().err
+    assert agent("answer", run_id, "Because.", *STORE) == 0
+    assert capsys.readouterr().out == "QUEUED\n"
+    assert agent(*WORKER, "--until-idle") == 0
+    assert capsys.readouterr().out == "runs: 1 claimed, 1 completed\n"
+
+
+def test_a_run_is_cancelled_once(agent, capsys):
+    run_id = submitted(agent, capsys)
+    for _ in range(2):
+        assert agent("cancel", run_id, *STORE, "--json") == 0
+        found = json.loads(capsys.readouterr().out)
+        assert found == {"schema_version": 1, "ok": True, "run_id": run_id, "status": "CANCELLED"}
+    assert agent(*WORKER, "--until-idle") == 0
+    assert capsys.readouterr().out == "runs: none\n"
+
+
+@pytest.mark.parametrize("words", [("cancel", "nobody"), ("answer", "nobody", "Blue.")])
+def test_a_run_that_is_not_there(words, agent, capsys):
+    agent("migrate", *STORE)
+    assert agent(*words, *STORE) == 1
+    out, err = capsys.readouterr()
+    assert "nobody" in err
+    assert "Traceback" not in err
+
+
 def test_an_error_that_is_survived_is_told_and_counted(agent, capsys, monkeypatch):
     async def worked(worker):
         worker._on_error(StorageUnavailable("for a moment"))
