@@ -137,7 +137,8 @@ def _missing_function(modules: Modules, tree: Tree, path: str, name: str) -> str
     try:
         if modules.function(path, name) is not None:
             return None
-        known = modules.names(path)
+        names = modules.names(path)
+        known = tuple(one for one in names if modules.function(path, one) is not None)
     except MissingFile:
         folder = path.rsplit("/", 1)[0]
         known = tree.glob(f"{folder}/*.py")

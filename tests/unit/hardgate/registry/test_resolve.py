@@ -96,6 +96,15 @@ def test_a_check_in_another_file_of_the_folder():
     assert said.startswith("gates/tool.yaml:6:10: check_missing: found gates/checks/tool.py::trust")
 
 
+def test_only_functions_are_offered():
+    edits = [
+        (CHECKS, "def trust(context)", "from __future__ import annotations\n\ndef trust(context)"),
+        ("gates/tool.yaml", "tool.py::trust", "tool.py::trusts"),
+    ]
+    (said,) = complaints(*edits)
+    assert said.endswith("allowed: text or trust; did you mean 'trust'?")
+
+
 def test_modules_that_import_each_other_end():
     edit = (CHECKS, "def trust(context):\n    pass", "from gates.checks.other import trust")
     add = {"gates/checks/other.py": "from gates.checks.tool import trust\n"}
