@@ -47,17 +47,20 @@ def read_definitions(tree: Tree, subject: Subject | None = None) -> Definitions:
     notes: list[str] = []
     problems: list[Problem] = []
     registry = None
+    complete = True
     if tree.exists("gates"):
         registry, found = read_registry(tree)
+        complete = not found
         problems += found
-        problems += _docs_problems(tree, registry, complete=not found, notes=notes)
+        problems += _docs_problems(tree, registry, complete=complete, notes=notes)
     suite = read_suite(tree, subject, None if registry is None else registry.milestone)
     in_process = any(one.case.subject is None for one in suite.cases.values())
     if in_process and subject is None:
         notes.append("names of tools, events and reason codes were not compared with a subject")
     problems += suite.problems
     corpora = _corpora(tree)
-    problems += _corpus_problems(tree, corpora, registry)
+    # A gate that could not be read may name any corpus.
+    problems += _corpus_problems(tree, corpora, registry if complete else None)
     problems += other_yaml_problems(tree, registry, {problem.path for problem in problems})
     return Definitions(registry, suite, corpora, tuple(sorted(set(problems))), tuple(notes))
 
@@ -89,7 +92,8 @@ def _corpora(tree: Tree) -> tuple[str, ...]:
 def _corpus_problems(
     tree: Tree, corpora: Iterable[str], registry: Registry | None
 ) -> Iterable[Problem]:
-    """What is wrong with members, and corpora that no gate of a registry names."""
+    """What is wrong with members, and corpora that no gate of a registry names; None is no registry
+    that could be asked."""
     gates = () if registry is None else registry.gates
     named = [gate.corpus for gate in gates if gate.corpus is not None]
     for folder in corpora:

@@ -46,7 +46,8 @@ def other_yaml_problems(
 def overlooked(root: Path) -> Iterator[Problem]:
     """What is named like a YAML file below the folders and is read by nobody.
 
-    These are names in capitals, folders, and links that lead out of the workspace or nowhere.
+    These are names in capitals, folders, pipes, and links that lead out of the workspace or
+    nowhere.
     """
     top = os.path.realpath(root)
     for name in FOLDERS:
@@ -71,6 +72,8 @@ def _fault(path: Path, top: str) -> str | None:
             return "found a link that leads out of the workspace; allowed: a file inside of it"
     if path.is_dir():
         return f"found a folder of the name {quoted(path.name)}; allowed: a file"
+    if not path.is_file():
+        return "found what is neither a file nor a folder; allowed: a file"
     if path.suffix not in _SUFFIXES:
         return f"found the file name {quoted(path.name)}; allowed: one that ends in .yaml"
     return None

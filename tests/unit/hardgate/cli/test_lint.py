@@ -1,5 +1,7 @@
 """`hardgate lint`: every definition, everything wrong at once, and where."""
 
+import os
+
 import pytest
 
 from hardgate.documents.problems import DefinitionError, Problem
@@ -107,6 +109,13 @@ def test_a_link_that_leads_elsewhere(target, word, workspace, hardgate, capsys):
     (problem,) = answer(capsys)["problems"]
     assert (problem["path"], problem["rule"]) == ("gates/area.yaml", "yaml_file_name")
     assert word in problem["message"]
+
+
+def test_a_pipe_is_no_file_and_is_not_waited_for(workspace, hardgate, capsys):
+    os.mkfifo(workspace / "evals/cases/04_pipe.yaml")
+    assert hardgate("lint --json") == 4
+    (problem,) = answer(capsys)["problems"]
+    assert (problem["path"], problem["rule"]) == ("evals/cases/04_pipe.yaml", "yaml_file_name")
 
 
 ENTRY = "since: '2026-01-31'\n  reason: It failed twice on one day.\n"
@@ -315,6 +324,13 @@ def test_corpora_are_read_and_have_to_be_named(workspace, hardgate, capsys):
         ("evals/corpora/marks/two.txt", "corpus.no_separator"),
         ("evals/corpora/void", "corpus.empty"),
     }
+
+
+def test_a_gate_that_cannot_be_read_may_name_any_corpus(workspace, hardgate, capsys):
+    write(workspace, "evals/corpora/injection/one.txt", MEMBER)
+    edit(workspace, "gates/tool.yaml", "kind: case", "kind: cases")
+    assert hardgate("lint --json") == 4
+    assert rules(answer(capsys)) == [("gates/tool.yaml", "schema.value")]
 
 
 def test_a_corpus_that_a_gate_names(workspace, hardgate, capsys):
