@@ -1,4 +1,4 @@
-"""The report command beside others: the Bazel it starts, the terminal and the reader it writes to."""
+"""The report command beside others: the Bazel that it starts, the terminal that it writes to."""
 
 import json
 import os

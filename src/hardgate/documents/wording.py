@@ -55,12 +55,17 @@ def choices(names: Iterable[str]) -> str:
 
 
 def nearest(name: str, known: Iterable[str], likeness: float = LIKE) -> str | None:
-    """The known name most like `name` (difflib's ratio, from 0 to 1), or None."""
+    """The known name most like `name` (difflib's ratio, from 0 to 1), or None.
+
+    Where none is alike, it is the one that has `name` among its words: `delay_seconds` of `delay`.
+    """
     import difflib  # only a mistake pays for it
 
     by_lower_case = {candidate.lower(): candidate for candidate in known}
     matches = difflib.get_close_matches(name.lower(), list(by_lower_case), 1, likeness)
-    return by_lower_case[matches[0]] if matches else None
+    if not matches:
+        matches = [one for one in by_lower_case if name.lower() in one.split("_")]
+    return by_lower_case[matches[0]] if len(matches) == 1 else None
 
 
 def did_you_mean(name: str, known: Iterable[str], likeness: float = LIKE) -> str:

@@ -57,6 +57,14 @@ def test_nearest_ignores_case_and_wants_likeness():
     assert did_you_mean("owner", ["kind"]) == ""
 
 
+def test_nearest_is_the_only_name_with_that_word():
+    assert nearest("delay", ["retry_after_seconds", "delay_seconds"]) == "delay_seconds"
+    assert nearest("Class", ["error_class", "text"]) == "error_class"
+    assert nearest("tools", ["forbidden_tools", "unknown_tools"]) is None
+    assert nearest("second", ["delay_seconds"]) is None
+    assert nearest("", ["a_b"]) is None
+
+
 def test_problems_are_sorted_unique_and_rendered():
     first, second = Problem("a.yaml", 2, 3, "r", "m"), Problem("a.yaml", 10, 1, "r", "m")
     error = DefinitionError([second, first, second])
