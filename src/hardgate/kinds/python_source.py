@@ -16,9 +16,10 @@ from functools import cached_property
 from hardgate.documents.tree import Tree
 from hardgate.verdicts.verdict import Finding
 
-_IMPORTERS = frozenset(
-    {"importlib.import_module", "importlib.__import__", "__import__", "builtins.__import__"}
-)
+_TOP_GIVERS = frozenset({"importlib.__import__", "__import__", "builtins.__import__"})
+_IMPORTERS = _TOP_GIVERS | {"importlib.import_module"}
+# These return a module, or what is in one.
+_GIVERS = _IMPORTERS | {"pkgutil.resolve_name", "sys.modules.get"}
 # These run or find a module by its name as well, and do not return it.
 _LOADERS = _IMPORTERS | {
     "importlib.util.find_spec",
@@ -203,6 +204,9 @@ def _qualified(node: ast.AST, known: Mapping[str, object]) -> set[str]:
         return {node.id} if hasattr(builtins, node.id) else set()
     if isinstance(node, ast.Attribute):
         return {f"{base}.{node.attr}" for base in _qualified(node.value, known)}
+    if isinstance(node, ast.Subscript) and "sys.modules" in _qualified(node.value, known):
+        name = literal_text(node.slice)
+        return {name} if name else set()
     if isinstance(node, ast.Call):
         return _qualified_call(node, known)
     return set()
@@ -214,9 +218,14 @@ def _qualified_call(node: ast.Call, known: Mapping[str, object]) -> set[str]:
     if called & {"getattr", "builtins.getattr"} and len(node.args) >= 2:
         name = literal_text(node.args[1])
         return {f"{base}.{name}" for base in _qualified(node.args[0], known)} if name else set()
-    if called & _IMPORTERS and node.args:
-        name = literal_text(node.args[0])
-        return {name} if name else set()
+    if called & _GIVERS:
+        given = {one.arg: one.value for one in node.keywords}
+        name = literal_text(node.args[0] if node.args else given.get("name"))
+        if not name:
+            return set()
+        # `__import__` alone returns the package at the top of the name, with a fromlist not.
+        top = {name.partition(".")[0]} if called & _TOP_GIVERS else set()
+        return {name.replace(":", "."), *top}
     return set()
 
 

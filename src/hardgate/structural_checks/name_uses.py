@@ -46,7 +46,7 @@ class NameUses:
                 # `a.b.c` is looked at, not each part.
                 if not isinstance(node.ctx, ast.Load) or id(node) in inner:
                     continue
-            elif not isinstance(node, ast.Call):
+            elif not isinstance(node, ast.Call | ast.Subscript):
                 continue
             if id(_root(node)) not in own:
                 yield from self._used(file, node, names)

@@ -126,8 +126,10 @@ def ambient_findings(
 
 def _unseeded(file: PythonFile, rule: Ambient) -> Iterator[Finding]:
     for node in file.nodes:
-        bare = isinstance(node, ast.Call) and not node.args and not node.keywords
-        if isinstance(node, ast.Call) and bare and "random.Random" in file.qualified(node.func):
+        if not isinstance(node, ast.Call) or "random.Random" not in file.qualified(node.func):
+            continue
+        given = [*node.args, *(one.value for one in node.keywords)]
+        if all(isinstance(one, ast.Constant) and one.value is None for one in given):
             yield _finding(file, node.lineno, rule, "random.Random() without a seed")
 
 
