@@ -68,21 +68,9 @@ def run_case(
     for run in runnable.runs:
         arm = run.planned.arm
         folder = workspace if arm is None else os.path.join(workspace, arm)
-        os.makedirs(folder, exist_ok=True)
-        write_workspace(run.files, folder)
-        record = None
-        try:
-            record = subject.run(
-                run.planned.case, run.script, folder, run.tool_results, run.mcp_servers
-            )
-        except SubjectError as error:
-            findings.append(_finding(runnable, error.rule, run, str(error)))
-        except Exception as error:
-            if not crash_is_finding:
-                raise
-            _print_traceback()
-            findings.append(_finding(runnable, SUBJECT_CRASHED, run, type(error).__name__))
-        if record is None:
+        record = _recorded(runnable, run, subject, folder, crash_is_finding=crash_is_finding)
+        if isinstance(record, Finding):
+            findings.append(record)
             ran.append(RanRun(run.planned, None))
             continue
         evaluation, cut = _judged(runnable, run, record, folder, network)
@@ -105,6 +93,28 @@ def run_case(
         subject=f"{subject.name} {subject.version}",
     )
     return CaseResult(verdict, tuple(ran))
+
+
+def _recorded(
+    runnable: RunnableCase,
+    run: RunnableRun,
+    subject: Subject,
+    folder: str,
+    *,
+    crash_is_finding: bool,
+) -> Record | Finding:
+    """The record of one run in a new folder, or what went wrong in the subject."""
+    os.makedirs(folder, exist_ok=True)
+    write_workspace(run.files, folder)
+    try:
+        return subject.run(run.planned.case, run.script, folder, run.tool_results, run.mcp_servers)
+    except SubjectError as error:
+        return _finding(runnable, error.rule, run, str(error))
+    except Exception as error:
+        if not crash_is_finding:
+            raise
+        _print_traceback()
+        return _finding(runnable, SUBJECT_CRASHED, run, type(error).__name__)
 
 
 def _judged(
