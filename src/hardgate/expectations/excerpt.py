@@ -50,12 +50,17 @@ def _line(event: ObservedEvent) -> str:
 def _facts(payload: Mapping[str, Any]) -> str:
     """The payload's plain values; long hashes and generated ids say nothing to a reader."""
     return " ".join(
-        f"{name}={shortened(name, str(value).rstrip(), _most(name))}"
+        f"{name}={shortened(name, _plain(value).rstrip(), _most(name))}"
         for name, value in payload.items()
         if isinstance(value, (str, int, float, bool))
         and not name.endswith("_sha256")
         and (not name.endswith("_id") or name == "call_id")
     )
+
+
+def _plain(value: str | float) -> str:
+    """A value as cases and the timeline write it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _most(name: str) -> int:

@@ -67,6 +67,12 @@ def test_an_answer_that_never_came_points_at_the_end_of_the_log():
     assert evaluation(case(final_text_contains=["x"]), record).around == (8,)
 
 
+def test_truth_is_written_as_in_a_case():
+    payload = {"private": False, "full": True, "text": "True"}
+    record = RECORD._replace(events=(ObservedEvent(1, "run.queued", payload),))
+    assert excerpt(record, [0]) == "  1 run.queued private=false full=true text=True"
+
+
 def test_a_long_value_of_a_payload_is_cut():
     payload = {"fits": "x" * VALUE_CHARACTERS, "cut": "y" * (VALUE_CHARACTERS + 1)}
     record = RECORD._replace(events=(ObservedEvent(1, "run.queued", payload),))
