@@ -15,13 +15,23 @@ from collections.abc import Sequence
 from hardgate.cases.rules import FILE_NAME
 from hardgate.documents.problems import DefinitionError
 from hardgate.documents.tree import Tree
-from hardgate.kinds.case_run import Identity, event_excerpt, run_case, temporary_workspace
+from hardgate.kinds.case_run import (
+    CaseResult,
+    Identity,
+    event_excerpt,
+    run_case,
+    temporary_workspace,
+)
 from hardgate.kinds.entry import GateEntry, MissingCodeError
 from hardgate.kinds.in_process import Options, run_process
 from hardgate.subjects import collection
 from hardgate.subjects.port import Subject
 from hardgate.verdicts.network import prove
 from hardgate.verdicts.verdict import Finding, Verdict, conclude
+
+
+class UnbegunError(Exception):
+    """An agent ended so early that a case which fails with it shows nothing."""
 
 
 def main(argv: Sequence[str], subject: Subject) -> int:
@@ -46,7 +56,7 @@ def _run(
     excerpts: list[str],
 ) -> Verdict:
     """The verdict of one run; raises DefinitionError where no defect is in place, and whatever the
-    subject raises beyond SubjectError: a crash is not a rejection."""
+    subject raises beyond SubjectError: a crash is not a rejection, and neither is UnbegunError."""
     try:
         path = _case_path(tree, name)
         loaded = collection.load(tree, path)
@@ -68,7 +78,25 @@ def _run(
         )
     if options.counterexample is None:
         excerpts.append(event_excerpt(result))
+    else:
+        _refuse_unbegun(result)
     return result.verdict
+
+
+def _refuse_unbegun(result: CaseResult) -> None:
+    """Raises UnbegunError where an agent failed before it asked for anything: what it lacks, a
+    library perhaps, would make nearly every check fail, whatever its defect is."""
+    from hardgate.cases import outside  # a gate itself does not need it
+
+    asking = (outside.MODEL_REQUEST, outside.REQUEST_REFUSED, outside.MCP_CALLED)
+    for one in result.runs:
+        record = one.record
+        if record is None or record.failure_reason not in outside.EXPECTABLE_REASONS:
+            continue
+        asked = any(event.type in asking for event in record.events)
+        if not asked and not any(fault.name.startswith("mcp.") for fault in record.faults or ()):
+            message = f"the agent failed ({record.failure_reason}) before its first request"
+            raise UnbegunError(message)
 
 
 def _case_path(tree: Tree, name: str) -> str:

@@ -45,8 +45,9 @@ def workspace(tmp_path, monkeypatch):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
     source = AGENT.read_text()
-    for name, flaws in (("good", ""), ("forgetful", "forgetful")):
+    for name, flaws in (("good", ""), ("forgetful", "forgetful"), ("lacking", "")):
         text = source.replace('os.environ.get("FLAWS", "")', f'"{flaws}"')
+        text = text if name != "lacking" else f"import nowhere_to_be_found\n{text}"
         (tmp_path / name).write_text(f"#!{sys.executable} -S\n{text}")
         (tmp_path / name).chmod(0o755)
     (tmp_path / "out").mkdir()
@@ -142,3 +143,10 @@ def test_a_twin_that_is_rejected_for_something_else(workspace):
 def test_a_twin_whose_agent_does_not_start_has_rejected_nothing(workspace):
     twin = gate("missing", "forgets", "subject.agent_missing").counterexample
     assert twin.why == "not_reached"
+
+
+@pytest.mark.parametrize("reason", ["terminal_status", "final_text_contains", "fixture.unconsumed"])
+def test_a_twin_whose_agent_fails_before_it_asks_anything_has_rejected_nothing(workspace, reason):
+    twin = gate("lacking", "forgets", reason).counterexample
+    assert (twin.rejected, twin.why) == (False, "crashed")
+    assert "the agent failed (agent_exit_code) before its first request" in twin.message
