@@ -24,3 +24,24 @@ def upcaster_totality(context: PropertyContext) -> None:
     from gates.checks import event_payloads
 
     event_payloads.check(context)
+
+
+def exactly_once(context: PropertyContext) -> None:
+    """Lets two workers race for a run, in generated orders, while leases run out."""
+    from gates.checks import event_workers
+
+    event_workers.check_exactly_once(context)
+
+
+def crash_recovery(context: PropertyContext) -> None:
+    """Kills a worker behind a checkpoint, and lets another one go on."""
+    from gates.checks import event_workers
+
+    event_workers.check_crash_recovery(context)
+
+
+def checkpoint_dispensable(context: PropertyContext) -> None:
+    """Kills workers, and deletes every checkpoint before another one goes on."""
+    from gates.checks import event_workers
+
+    event_workers.check_dispensable(context)

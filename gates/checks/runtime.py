@@ -38,5 +38,26 @@ def step_identity(context: PropertyContext) -> None:
     runtime_identity.check(context)
 
 
+def lease_once(context: PropertyContext) -> None:
+    """Claims queued runs from several sides at once, again and again."""
+    from gates.checks import runtime_leases
+
+    runtime_leases.check(context)
+
+
+def fenced_no_write(context: PropertyContext) -> None:
+    """Takes the run from a worker before each of its units of work."""
+    from gates.checks import runtime_resumption
+
+    runtime_resumption.check_fenced(context)
+
+
+def resume_idempotent(context: PropertyContext) -> None:
+    """Kills worker after worker of one run, behind its checkpoints and its other events."""
+    from gates.checks import runtime_resumption
+
+    runtime_resumption.check_resumption(context)
+
+
 def _runtime(context: StructuralContext) -> tuple[list[PythonFile], list[Finding]]:
     return parse_files(context.tree, context.tree.glob(_RUNTIME))

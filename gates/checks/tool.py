@@ -57,3 +57,17 @@ def normalization_stable(context: PropertyContext) -> None:
     from gates.checks import tool_canonical
 
     tool_canonical.check(context)
+
+
+def crash_recovery(context: PropertyContext) -> None:
+    """Kills workers everywhere on a call's way, and lets others take it up."""
+    from gates.checks import tool_crashes
+
+    tool_crashes.check(context)
+
+
+def dedup_concurrent(context: PropertyContext) -> None:
+    """Submits a call several times at once, and calls that are nearly the same."""
+    from gates.checks import tool_submissions
+
+    tool_submissions.check(context)

@@ -9,6 +9,26 @@ from agent_core.adapters.sql.unit_of_work import SqlUnitOfWork
 from agent_core.application import projector
 from agent_core.application.projector import Projector
 from agent_core.domain import upcasting
+from gates.defects.event_workers import (  # noqa: F401
+    answer_published_again,
+    claimed_while_running,
+    counters_not_restored,
+    delta_read_alone,
+    epoch_not_compared,
+    every_checkpoint_full,
+    expired_run_left_alone,
+    fence_left_out,
+    fenced_under_another_epoch,
+    fencing_not_told,
+    handled_calls_not_counted,
+    log_not_cut_at_seed,
+    proposals_logged_again,
+    recorded_turns_not_read,
+    results_out_of_order,
+    resumed_without_checkpoint,
+    start_recorded_each_time,
+    unknown_call_repeated,
+)
 from hardgate.kinds.bench import Bench
 from hardgate.kinds.code_edits import edited
 

@@ -7,6 +7,28 @@ from agent_core.application.model_step import ModelStep
 from agent_core.application.run_loop import RunLoop
 from agent_core.domain import budgets
 from agent_core.domain.runs import PassedLimit
+from gates.defects.runtime_workers import (  # noqa: F401
+    answer_not_remembered,
+    answer_past_the_fence,
+    attempts_forgotten,
+    checkpoint_without_counters,
+    claim_ignores_status,
+    claim_not_recorded,
+    epoch_not_raised,
+    hold_without_lease,
+    hold_in_database_not_compared,
+    hold_not_asked,
+    loss_cleaned_up,
+    loss_not_recorded,
+    named_run_ignored,
+    only_first_attempts_claimed,
+    owner_not_stored,
+    proposals_forgotten,
+    run_started_again,
+    started_call_skipped,
+    status_not_set_by_claim,
+    turn_on_record_left_out,
+)
 from hardgate.kinds.bench import Bench
 from hardgate.kinds.code_edits import edited
 from hardgate.kinds.python_edits import add_import, add_to_function, append, first_module

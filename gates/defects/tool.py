@@ -22,6 +22,25 @@ from agent_core.application.tool_pipeline import ToolPipeline
 from agent_core.domain import canonical, envelope, json_schema, registration
 from agent_core.domain.outcomes import OutcomeStatus, Remediation, ToolOutcome
 from agent_core.domain.tools import IdempotencyClass
+from gates.defects.tool_recovery import (  # noqa: F401
+    attempt_not_counted,
+    attempt_not_counted_in_memory,
+    authorized_call_counted,
+    authorized_call_waited_for,
+    conditional_class_not_replayed,
+    conflict_not_waited_for,
+    found_call_returned_unfinished,
+    key_of_the_record,
+    replayed_under_another_key,
+    result_not_handed_on,
+    review_not_opened,
+    started_call_believed,
+    submission_executed_again,
+    submissions_merged,
+    unknown_executed_again,
+    wait_given_up_at_once,
+    watermark_not_looked_at,
+)
 from hardgate.kinds.bench import Bench
 from hardgate.kinds.code_edits import edited
 
