@@ -4,7 +4,7 @@ import unicodedata
 
 import pytest
 
-from hardgate.verdicts.text import indented, one_line, printable
+from hardgate.verdicts.text import indented, one_line, printable, shortened
 
 
 @pytest.mark.parametrize(
@@ -64,3 +64,16 @@ def test_one_line_has_no_newline():
 
 def test_indented_marks_every_line_but_the_first():
     assert indented("a\nPASS b\n", "  | ") == "a\n  | PASS b\n  | "
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "shown"),
+    [
+        ("stdout", "12345", "12345"),
+        ("stdout", "123456", "12345..."),
+        ("stderr", "12345", "12345"),
+        ("stderr", "123456", "...23456"),
+    ],
+)
+def test_of_a_long_value_the_end_that_says_more_is_kept(name, text, shown):
+    assert shortened(name, text, 5) == shown
