@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from hardgate.cases import outside
@@ -29,6 +30,7 @@ API = "wire.api"
 MALFORMED = "report.malformed"
 PROMISE = "report.promise"
 UNKNOWN_CALL = "report.unknown_call"
+EFFECT_REPEATED = "report.effect_repeated"
 ANSWER_MISSING = "answer.missing"
 
 # The text with which a run is stopped at its limit of requests.
@@ -53,6 +55,7 @@ _LATER_REASONS = (
     (LEFT_BEHIND, "processes_left_behind"),
     (MALFORMED, "report_malformed"),
     (UNKNOWN_CALL, "report_malformed"),
+    (EFFECT_REPEATED, "effect_repeated"),
     (PROMISE, "report_promise"),
     (ANSWER_MISSING, "answer_missing"),
     ("mcp.", "mcp_violation"),
@@ -175,6 +178,7 @@ def _reports(spec: CommandSubject, ended: Ended, log: Seen) -> Iterator[Fault]:
         message = f"the agent reported no label of the results of {choices(unlabelled)}"
         yield Fault(PROMISE, message, "a label of each result of a tool", unlabelled)
     yield from _unknown_calls(ended, log)
+    yield from _repeated_effects(ended)
 
 
 def _unlabelled(ended: Ended, log: Seen) -> list[str]:
@@ -198,3 +202,13 @@ def _unknown_calls(ended: Ended, log: Seen) -> Iterator[Fault]:
     if unknown:
         message = f"the agent reported, without such a call, {'; '.join(unknown[:_MOST_SHOWN])}"
         yield Fault(UNKNOWN_CALL, message, sorted(names), len(unknown))
+
+
+def _repeated_effects(ended: Ended) -> Iterator[Fault]:
+    """Calls with two watermarks: the second effect may have repeated the first."""
+    times = Counter(one.call_id for one in ended.reports if isinstance(one, ReportedEffect))
+    repeated = [call_id for call_id, count in times.items() if count > 1]
+    if repeated:
+        message = f"the agent reported more than one effect of {choices(repeated[:_MOST_SHOWN])}"
+        observed = {call_id: times[call_id] for call_id in repeated[:_MOST_SHOWN]}
+        yield Fault(EFFECT_REPEATED, message, "one effect of a call", observed)

@@ -248,8 +248,9 @@ def reporting(*reports):
     return ENDED._replace(reports=(promise, *reports))
 
 
-def test_reported_effects_mark_their_calls():
-    ended = reporting(ReportedEffect(2, "c1", "math_add"), ReportedEffect(3, "c1", "math.add"))
+@pytest.mark.parametrize("tool", ["math_add", "math.add"])
+def test_reported_effects_mark_their_calls(tool):
+    ended = reporting(ReportedEffect(2, "c1", tool))
     found = record(*WHOLE, ended=ended, reports=("effects",))
     assert [call.call_id for call in found.tool_calls if call.effect_sent] == ["c1"]
     assert (found.effects_from, found.faults) == (REPORTED, ())
@@ -275,6 +276,16 @@ def test_a_report_about_a_call_that_nobody_made(report):
 def test_a_report_that_no_case_asked_for_is_compared_with_the_calls_as_well():
     found = record(FIRST, ended=reporting(ReportedEffect(2, "c9", "math_add")))
     assert names(found.faults) == ["report.unknown_call"]
+
+
+def test_an_effect_of_a_call_that_is_reported_again():
+    effects = [ReportedEffect(line, "c1", "math_add") for line in (2, 3)]
+    found = record(FIRST, ended=reporting(*effects), reports=("effects",))
+    (fault,) = found.faults
+    assert (fault.name, fault.observed) == ("report.effect_repeated", {"c1": 2})
+    assert found.failure_reason == "effect_repeated"
+    found = record(FIRST, ended=reporting(effects[0]), reports=("effects",))
+    assert found.faults == ()
 
 
 def test_reported_labels_are_the_pieces_of_the_conversation():
