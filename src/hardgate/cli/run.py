@@ -159,7 +159,9 @@ def _shown(one: Ran, job: _Job) -> str:
 def _again(one: Ran, job: _Job) -> str:
     """The command that runs one item again."""
     words = [one.item.name]
-    for option in ("milestone", "seed"):
+    for agent in job.options.agent if one.item.kind == Kind.CASE else ():
+        words += ["--agent", agent]
+    for option in ("milestone", "seed", "workspace"):
         value = getattr(job.options, option)
         words += [f"--{option}", str(value)] if value is not None else []
     return f"{job.context.name} {shlex.join(words)}"

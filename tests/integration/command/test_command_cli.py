@@ -56,6 +56,16 @@ def test_every_case_runs_with_its_agent_named_from_where_the_caller_is(hardgate)
     assert (code, out.splitlines()[-1]) == (0, "OK: 3 pass, 0 fail, 0 pending"), err
 
 
+def test_a_failing_case_is_run_again_with_the_same_agents(hardgate):
+    write(hardgate.root, "bin/mute", "#!/bin/sh\n")
+    (hardgate.root / "bin/mute").chmod(0o755)
+    _, out, _ = hardgate("run named --agent agent --agent other=mute --workspace ..")
+    (again,) = [line for line in out.splitlines() if line.startswith("repeat: ")]
+    assert again.endswith(" run named --agent agent --agent other=mute --workspace ..")
+    code, out, _ = hardgate("run " + again.partition(" run ")[2])
+    assert (code, out.splitlines()[-1]) == (1, "NOT OK: 0 pass, 1 fail, 0 pending")
+
+
 def test_a_case_runs_several_times_and_nothing_differs(hardgate):
     code, out, _ = hardgate("run own --agent agent --repeat 3 --json")
     (result,) = json.loads(out)["results"]
