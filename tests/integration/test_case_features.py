@@ -241,13 +241,12 @@ def test_labels_and_counters(run):
         ("expected: {approval_requested: false}\n", "approvals"),
         ("expected: {min_compactions: 1}\n", "compaction"),
         ("expected: {artifacts: [{name: a}]}\n", "artifacts"),
-        ("expected: {stop_cause: interrupted}\n", "cancellation"),
+        (
+            "expected: {contains: [x]}\ninterventions: [{at: run.queued, action: approve}]\n",
+            "approvals",
+        ),
         ("expected: {contains: [x]}\nfixtures: {skills: [a]}\n", "skills"),
         ("expected: {contains: [x]}\nfixtures: {mcp_servers: [a]}\n", "mcp_servers"),
-        (
-            "expected: {contains: [x]}\ninterventions: [{at: run.queued, action: kill_worker}]\n",
-            "workers",
-        ),
     ],
 )
 def test_what_comes_later_is_refused_by_name(run, case, ability):
