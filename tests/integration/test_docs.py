@@ -134,8 +134,10 @@ BAZEL_OPTIONS = {
     "--noenable_bzlmod",
     "--output",
     "--remote_cache",
+    "--test_env",
     "--test_output",
     "--test_tag_filters",
+    "--test_timeout",
 }
 OWN_PROGRAMS = {
     "//gates:report": ["hardgate", "gates"],
@@ -263,7 +265,8 @@ def tags():
     kinds = {f"kind:{gate.kind}" for gate in registry().gates} | {"kind:case"}
     areas = {f"area:{gate.area}" for gate in registry().gates}
     milestones = {f"milestone:{gate.milestone}" for gate in registry().gates}
-    return kinds | areas | milestones | {"gate", "case", "counterexample", "pending"}
+    ours = {"gate", "case", "counterexample", "pending", "postgres", "resilience"}
+    return kinds | areas | milestones | ours
 
 
 def label_exists(label):

@@ -27,8 +27,8 @@ from tests.resilience.postgres.worker_process import Files, Kill, start
 WORKERS = 2
 MESSAGES = 3
 _POLL_SECONDS = 0.03
-_MAXIMUM_SECONDS = 420.0
-"""After that the test ends without a word about what it wanted to show."""
+_PATIENCE_SECONDS = 120.0
+"""So long nothing may come of all the work, or the test ends."""
 _CANCEL = 0.002
 
 
@@ -76,11 +76,13 @@ class Fleet:
 
     def work(self, interrupt: Callable[[], None] = lambda: None) -> None:
         """Until every message is answered; `interrupt` is called all the while."""
-        until = time.monotonic() + _MAXIMUM_SECONDS
+        latest, since = self._progress(), time.monotonic()
         try:
             while not self._is_over():
-                if time.monotonic() > until:
-                    raise TimeoutError(f"the runs of seed {self._seed} did not end")
+                if self._progress() != latest:
+                    latest, since = self._progress(), time.monotonic()
+                if time.monotonic() > since + _PATIENCE_SECONDS:
+                    raise TimeoutError(f"the runs of seed {self._seed} do not get on")
                 while len(self._running) < WORKERS:
                     self._start()
                 self._say_something()
@@ -122,6 +124,12 @@ class Fleet:
             tools=world.world_tools(lambda effect: None, _nowhere),
             policy=world.ANYTHING,
         )
+
+    def _progress(self) -> tuple[int, int, int]:
+        """Is another one whenever something has come of the work."""
+        writers = self.files.writers
+        written = writers.stat().st_size if writers.exists() else 0
+        return self._started, sum(self._said.values()), written
 
     def _start(self) -> None:
         kill = self._kill_for(self._started)

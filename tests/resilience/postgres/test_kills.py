@@ -36,6 +36,6 @@ def test_nothing_is_lost_or_done_twice(tmp_path: Path) -> None:
     folder = os.environ.get("TEST_UNDECLARED_OUTPUTS_DIR")
     if folder:
         (Path(folder) / "kills.json").write_text(json.dumps(fleet.figures(), indent=2) + "\n")
-    assert found == [], f"seed {seed}"
+    assert found == [], f"with {campaign.SEED}={seed}"
     assert sum(fleet.kills.values()) >= wanted
     assert [point for point in KILL_POINTS if not fleet.kills[point]] == []
