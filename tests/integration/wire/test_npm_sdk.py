@@ -31,7 +31,14 @@ def folder(tmp_path_factory):
 
 def run(folder, provider, api, way):
     """What the agent prints."""
-    done = subprocess.run(
+    done = ran(folder, provider, api, way)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def ran(folder, provider, api, way):
+    """The agent's process, once it has ended."""
+    return subprocess.run(
         [Path(os.environ["HARDGATE_NODE"]).resolve(), "npm_agent.mjs", api, way],
         cwd=folder,
         env={"PATH": os.environ["PATH"], **provider.environment()},
@@ -40,8 +47,6 @@ def run(folder, provider, api, way):
         check=False,
         timeout=120,
     )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
 
 
 @pytest.mark.parametrize("way", ["whole", "stream"])
@@ -66,10 +71,30 @@ def test_malformed_arguments_are_answered_and_corrected(folder, api, way):
 
 
 @pytest.mark.parametrize("fields", ["transient", "rate_limit, retry_after_seconds: 0.2"])
+@pytest.mark.parametrize("way", ["whole", "stream"])
 @pytest.mark.parametrize("api", APIS)
-def test_a_failure_is_retried(folder, api, fields):
+def test_a_failure_is_retried(folder, api, way, fields):
     with serving(error_turn(f"error_class: {fields}") + FINAL) as provider:
-        assert run(folder, provider, api, "whole") == ANSWER
+        assert run(folder, provider, api, way) == ANSWER
     assert rules(provider) == []
     assert [one.turn for one in provider.transcript.exchanges] == [1, 2]
     assert statuses(provider)[1] == 200
+
+
+FAILURES = [
+    ("permanent", "This request cannot be processed"),
+    ("protocol", "AI_JSONParseError"),
+    ("protocol, text: One moment, after_bytes: 3", "AI_JSONParseError"),
+]
+
+
+@pytest.mark.parametrize(("fields", "told"), FAILURES)
+@pytest.mark.parametrize("way", ["whole", "stream"])
+@pytest.mark.parametrize("api", APIS)
+def test_what_no_retry_mends_is_told(folder, api, way, fields, told):
+    with serving(error_turn(f"error_class: {fields}") + FINAL) as provider:
+        done = ran(folder, provider, api, way)
+    # A stream that breaks is an event to this SDK, and the agent ends as ever.
+    assert told in done.stderr
+    assert "391" not in done.stdout
+    assert (rules(provider), provider.turns_consumed) == ([], 1)
