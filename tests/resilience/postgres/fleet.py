@@ -7,7 +7,7 @@ import random
 import signal
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,8 @@ _POLL_SECONDS = 0.03
 _PATIENCE_SECONDS = 120.0
 """So long nothing may come of all the work, or the test ends."""
 _CANCEL = 0.002
+_READ_AT_ONCE = 4
+"""How many sessions the reader looks at each time."""
 
 
 async def _nowhere(point: str) -> None:
@@ -59,12 +61,14 @@ class Fleet:
         self.files = Files.below(folder)
         self.kills: Counter[str] = Counter()
         self._said: dict[str, int] = {}
+        self._seen: dict[str, list[int]] = {}
         for _ in range(sessions):
             self.open_session()
 
     def open_session(self) -> None:
         session = run_inline(self._runtime.open_session(world.SOMEBODY))
         self._said[session.id] = 0
+        self._seen[session.id] = []
 
     @property
     def sessions(self) -> tuple[str, ...]:
@@ -86,6 +90,7 @@ class Fleet:
                 while len(self._running) < WORKERS:
                     self._start()
                 self._say_something()
+                self._read(self._chosen.sample(self.sessions, _READ_AT_ONCE))
                 interrupt()
                 time.sleep(_POLL_SECONDS)
                 self._bury(os.WNOHANG)
@@ -108,10 +113,16 @@ class Fleet:
 
     def violations(self) -> list[checker.Violation]:
         """What does not hold in the tables, now that everything has ended."""
+        self._read(self.sessions)
         records = run_inline(checker.collect(self._storage.units, self.sessions))
         self._storage.close()
-        writers, errors = self.files.read_writers(), self.files.read_errors()
-        observed = checker.Observed(self.files.read_effects(), writers, {}, {}, errors)
+        observed = checker.Observed(
+            self.files.read_effects(),
+            self.files.read_writers(),
+            self._seen,
+            {},
+            self.files.read_errors(),
+        )
         return checker.violations(records, observed)
 
     def _user(self) -> Runtime:
@@ -175,6 +186,20 @@ class Fleet:
         self._said[session_id] = len(runs)
         if len(runs) < MESSAGES:
             run_inline(self._runtime.submit(session_id, f"message {len(runs)}"))
+
+    def _read(self, session_ids: Sequence[str]) -> None:
+        """A reader, who remembers its position, takes what was appended meanwhile."""
+
+        async def read(unit: UnitOfWork) -> None:
+            for session_id in session_ids:
+                seen = self._seen[session_id]
+                events = await unit.events.list_for_session(session_id, seen[-1] if seen else 0)
+                seen += [event.sequence for event in events]
+
+        try:
+            self._looked(read)
+        except StorageUnavailable:
+            return
 
     def _unfinished(self) -> dict[str, Run]:
         async def looked(unit: UnitOfWork) -> dict[str, Run]:
