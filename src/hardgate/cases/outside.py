@@ -24,6 +24,8 @@ PAGE = "docs/reference/agent-report.md"
 # others fail every case, each with a check of its own.
 EXIT_CODE, SIGNAL = "agent_exit_code", "agent_signal"
 EXPECTABLE_REASONS = frozenset({EXIT_CODE, SIGNAL})
+# The check that fails where the scripted provider is at fault and not the agent.
+PROVIDER_BROKE = "wire.internal_error"
 
 # The events that Hardgate makes of what it sees.
 AGENT_STARTED = "agent.started"

@@ -30,8 +30,8 @@ from hardgate.verdicts.network import prove
 from hardgate.verdicts.verdict import Finding, Verdict, conclude
 
 
-class UnbegunError(Exception):
-    """An agent ended so early that a case which fails with it shows nothing."""
+class BrokenRunError(Exception):
+    """What runs broke by itself: that its case fails shows nothing about a defect."""
 
 
 def main(argv: Sequence[str], subject: Subject) -> int:
@@ -56,7 +56,7 @@ def _run(
     excerpts: list[str],
 ) -> Verdict:
     """The verdict of one run; raises DefinitionError where no defect is in place, and whatever the
-    subject raises beyond SubjectError: a crash is not a rejection, and neither is UnbegunError."""
+    subject raises beyond SubjectError: a crash is not a rejection. In a twin, BrokenRunError."""
     try:
         path = _case_path(tree, name)
         loaded = collection.load(tree, path)
@@ -79,24 +79,25 @@ def _run(
     if options.counterexample is None:
         excerpts.append(event_excerpt(result))
     else:
-        _refuse_unbegun(result)
+        _refuse_broken(result)
     return result.verdict
 
 
-def _refuse_unbegun(result: CaseResult) -> None:
-    """Raises UnbegunError where an agent failed before it asked for anything: what it lacks, a
-    library perhaps, would make nearly every check fail, whatever its defect is."""
+def _refuse_broken(result: CaseResult) -> None:
+    """Raises BrokenRunError where the provider broke, or an agent failed before it asked for
+    anything: what it lacks, a library perhaps, would make nearly every check fail."""
     from hardgate.cases import outside  # a gate itself does not need it
 
     asking = (outside.MODEL_REQUEST, outside.REQUEST_REFUSED, outside.MCP_CALLED)
-    for one in result.runs:
-        record = one.record
-        if record is None or record.failure_reason not in outside.EXPECTABLE_REASONS:
-            continue
+    for record in (one.record for one in result.runs if one.record is not None):
+        faults = [fault.name for fault in record.faults or ()]
+        if outside.PROVIDER_BROKE in faults:
+            raise BrokenRunError("the scripted provider broke; its traceback is on stderr")
         asked = any(event.type in asking for event in record.events)
-        if not asked and not any(fault.name.startswith("mcp.") for fault in record.faults or ()):
+        asked = asked or any(name.startswith("mcp.") for name in faults)
+        if record.failure_reason in outside.EXPECTABLE_REASONS and not asked:
             message = f"the agent failed ({record.failure_reason}) before its first request"
-            raise UnbegunError(message)
+            raise BrokenRunError(message)
 
 
 def _case_path(tree: Tree, name: str) -> str:

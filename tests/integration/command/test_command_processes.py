@@ -8,6 +8,7 @@ import pytest
 
 from hardgate.kinds.command_case import main
 from hardgate.verdicts.verdict import from_json
+from hardgate.wire.script_player import ScriptPlayer
 
 AGENT = Path("tests/integration/command/tiny_agent.py").resolve()
 CASE = """\
@@ -150,3 +151,11 @@ def test_a_twin_whose_agent_fails_before_it_asks_anything_has_rejected_nothing(w
     twin = gate("lacking", "forgets", reason).counterexample
     assert (twin.rejected, twin.why) == (False, "crashed")
     assert "the agent failed (agent_exit_code) before its first request" in twin.message
+
+
+def test_a_twin_in_which_the_provider_breaks_has_rejected_nothing(workspace, monkeypatch, capfd):
+    monkeypatch.setattr(ScriptPlayer, "violations", lambda *_, **__: 1 // 0)
+    twin = gate("good", "forgets", "wire.internal_error").counterexample
+    assert (twin.rejected, twin.why) == (False, "crashed")
+    assert "the scripted provider broke" in twin.message
+    assert "ZeroDivisionError" in capfd.readouterr().err
