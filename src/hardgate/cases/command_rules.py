@@ -51,7 +51,7 @@ def command_problems(case: Case, document: Document) -> list[Problem]:
     if case.subject is None:
         return []
     return [
-        *_unknown_placeholders(case.subject, document),
+        *_words(case.subject, document),
         *_agent(case.subject, document),
         *_prompt(case.subject, document),
         *_mcp_config(case, case.subject, document),
@@ -64,7 +64,7 @@ def _placeholders(subject: CommandSubject) -> set[str]:
     return {name for word in subject.command for name in PLACEHOLDER.findall(word)}
 
 
-def _unknown_placeholders(subject: CommandSubject, document: Document) -> Iterator[Problem]:
+def _words(subject: CommandSubject, document: Document) -> Iterator[Problem]:
     for index, word in enumerate(subject.command):
         for name in PLACEHOLDER.findall(word):
             if name not in PLACEHOLDERS:
@@ -73,6 +73,9 @@ def _unknown_placeholders(subject: CommandSubject, document: Document) -> Iterat
                 message = f"found {{{name}}}; allowed: {allowed}{hint}"
                 keys = (*_AT, "command", index)
                 yield document.problem(keys, "case.placeholder", message)
+        if "\0" in word:
+            message = "found a NUL, which no program can be given; allowed: any other character"
+            yield document.problem((*_AT, "command", index), "case.command", message)
 
 
 def _agent(subject: CommandSubject, document: Document) -> Iterator[Problem]:

@@ -59,6 +59,7 @@ def test_the_defaults():
         ("{comand: [x]}", "7:4: schema.unknown_key", "did you mean 'command'?"),
         ("{command: ['{agnet}']}", "7:14: case.placeholder", "did you mean 'agent'?"),
         ("{command: [x, '{secret}']}", "7:17: case.placeholder", "allowed: {agent}, {mcp_config}"),
+        ('{command: [x, "a\\0b"]}', "7:17: case.command", "found a NUL, which no program can be"),
         ("{command: [x], agent: mine}", "7:18: case.placeholder", "{agent} is not in the command"),
         ("{agent: My agent}", "7:11: case.name", "found 'My agent'"),
         ("{prompt: argument}", "7:12: case.prompt", "without {prompt} in the command"),
