@@ -3,7 +3,8 @@
 A trial runs one program of the harness to its end in a generated state of the network: a case of
 the suite, the test that reads a structural verdict, or the process of a gate. What is judged is
 what the build sees, the exit code and the published verdict. Each case of the suite is run at least
-once with the network off; that it really is off is proven by the process of this gate itself.
+once with the network off; that it really is off is proven by the process of this gate itself. A
+case that kills workers takes seconds, so it is run just once, and the trials draw from the others.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
 
+from hardgate.cases.loader import load_case
 from hardgate.documents.tree import Tree
 from hardgate.kinds import case, in_process, verdict_test
 from hardgate.kinds.checking import require
@@ -74,6 +76,7 @@ def check(context: PropertyContext) -> None:
     from hypothesis import strategies as st
 
     programs = _programs(context.tree)
+    drawn = sorted(name for name in programs if not _kills_workers(context.tree, name))
     states = _states(st)
 
     def passes_only_with_proof(program: str, state: State) -> None:
@@ -82,7 +85,7 @@ def check(context: PropertyContext) -> None:
     context.for_all(
         passes_only_with_proof,
         examples=[{"program": name, "state": OFF} for name in programs],
-        program=st.sampled_from(sorted(programs)),
+        program=st.sampled_from(drawn),
         state=states,
     )
     kinds = st.sampled_from(["listening", "closed", "datagram"])
@@ -146,6 +149,14 @@ def _programs(tree: Tree) -> dict[str, Program]:
         programs[path] = _case(path)
     require(len(programs) > 2, "suite_missing", "there is no case under evals/cases")
     return programs
+
+
+def _kills_workers(tree: Tree, program: str) -> bool:
+    """Whether a program is a case with worker processes of its own."""
+    if not tree.exists(program):
+        return False
+    interventions = load_case(program, tree.read(program)).case.interventions
+    return any(one.action == "kill_worker" for one in interventions)
 
 
 def _case(path: str) -> Program:

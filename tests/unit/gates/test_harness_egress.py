@@ -6,6 +6,7 @@ import pytest
 
 from gates.checks import harness_egress
 from gates.checks.harness_egress import ATTEMPTS, OFF, State, an_answer_is_no_refusal, judge_program
+from hardgate.documents.tree import ManifestTree, OverlayTree
 from hardgate.kinds.checking import Violation
 from hardgate.verdicts.network import NetworkProof, prove
 from hardgate.verdicts.verdict import conclude, with_network
@@ -89,3 +90,15 @@ def test_the_place_that_something_is_at_is_open_while_it_is_looked_at():
     with harness_egress._something_there("listening", 1) as (kind, address):
         with socket.socket(socket.AF_INET, kind) as other:
             other.connect(address)
+
+
+CASE = "name: x\nmilestone: 2\ninput: {text: Hi}\nmodel_fixture: m\nexpected: {no_tools: true}\n"
+KILLS = "interventions: [{at: before_effect, action: kill_worker}]\n"
+
+
+def test_cases_with_processes_of_their_own_are_told_apart():
+    tree = OverlayTree(ManifestTree({}))
+    tree.write("evals/cases/01_x.yaml", CASE)
+    tree.write("evals/cases/02_x.yaml", CASE + KILLS)
+    told = [harness_egress._kills_workers(tree, name) for name in (*tree.paths(), "structural")]
+    assert told == [False, True, False]
