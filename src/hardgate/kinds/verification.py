@@ -17,7 +17,7 @@ from contextlib import suppress
 
 from hardgate.expectations.judging import Verification
 from hardgate.kinds.case_files import is_folder
-from hardgate.verdicts.network import NetworkProof
+from hardgate.verdicts.network import NetworkProof, proves_off
 
 TIME_LIMIT_SECONDS = 30.0
 OUTPUT_LIMIT_BYTES = 1024 * 1024
@@ -33,7 +33,7 @@ def run_verification(
     limit_seconds: float = TIME_LIMIT_SECONDS,
 ) -> Verification:
     """What comes of a shell command in the folder `workspace`."""
-    if network is None or not network.off:
+    if network is None or not proves_off(network):
         return Verification(None, "the command was not run: the network is not proven off")
     if not is_folder(workspace):
         return Verification(None, "the command was not run: the workspace is no folder any more")

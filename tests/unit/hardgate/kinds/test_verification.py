@@ -46,7 +46,7 @@ def test_it_gets_a_fixed_environment(tmp_path, monkeypatch):
     assert names - {"PATH", "HOME", "LANG", "TZ"} <= {"PWD", "OLDPWD", "SHLVL", "_"}
 
 
-@pytest.mark.parametrize("network", [None, ON])
+@pytest.mark.parametrize("network", [None, ON, OFF._replace(attempts=())])
 def test_it_is_not_run_without_the_proof_that_the_network_is_off(tmp_path, network):
     result = run_verification("touch ran", str(tmp_path), network)
     assert (result.exit_code, result.output) == (None, "")
