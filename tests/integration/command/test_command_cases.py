@@ -13,10 +13,10 @@ from hardgate.documents.tree import DirectoryTree
 from hardgate.kinds.case_run import run_case
 from hardgate.subjects import collection
 from hardgate.subjects.command.subject import ForeignAgent
-from hardgate.verdicts.network import NetworkProof
+from hardgate.verdicts.network import ATTEMPTS, NetworkProof
 
 AGENT = Path("tests/integration/command/tiny_agent.py").resolve()
-OFF = NetworkProof(off=True, ways_out=(), attempts=(), rule="", message="")
+OFF = NetworkProof(True, (), tuple((name, "ENETUNREACH") for name in ATTEMPTS), "", "")
 SUM = """\
 turns:
   - kind: tool_calls
