@@ -51,7 +51,8 @@ class Subject(Protocol):
         """Run `case` with the model that `script` plays, in the folder `workspace`.
 
         The folder holds the files that the case starts with. `tool_results` are what tools give
-        instead of running, `mcp_servers` what the agent reaches. Of a case with several messages, each is a run of the same conversation,
-        and none is sent after a run that did not complete. Deterministic: the same case and the
-        same fixtures give an equal record. Raises SubjectError.
+        instead of running, `mcp_servers` what the agent reaches. Of a case with several messages,
+        each is a run of the same conversation, and none is sent after a run that did not complete.
+        Deterministic: the same case and the same fixtures give an equal record. Raises
+        SubjectError.
         """
