@@ -19,6 +19,7 @@ COMMANDS = {
     "worker": "execute the runs of a store",
     "answer": "answer the question that a run waits with",
     "cancel": "ask for the end of a run",
+    "reviews": "list effects of which nobody knows, and say what was found out",
     "eval": "judge the runtime: run, gates, explain, lint, init, new and doctor of hardgate",
 }
 

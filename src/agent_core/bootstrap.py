@@ -46,7 +46,6 @@ from agent_core.ports.policies import PolicyEngine
 from agent_core.ports.tools import Tool, ToolRegistry
 
 if TYPE_CHECKING:
-    from agent_core.application.drain import Drain
     from agent_core.application.reviews import ReviewService
     from agent_core.application.worker import Worker, WorkerSettings
 
@@ -211,13 +210,6 @@ def build_reviews(units: UnitOfWorkFactory) -> ReviewService:
     from agent_core.application.reviews import ReviewService
 
     return ReviewService(units=units, clock=SystemClock())
-
-
-def build_drain(units: UnitOfWorkFactory) -> Drain:
-    """What waits until nothing of a tenant is under way."""
-    from agent_core.application.drain import Drain
-
-    return Drain(units=units, clock=SystemClock())
 
 
 def _in_memory(listener: EventListener | None) -> UnitOfWorkFactory:
