@@ -29,7 +29,7 @@ class SqliteStore:
         place = MEMORY if os.access(MEMORY, os.W_OK | os.X_OK) else None
         self._folder = TemporaryDirectory(prefix="case-records-", dir=place)
         self._worker = (*WORKER, identity)
-        self._storages: list[Storage] = []
+        self._storage: Storage | None = None
         self.url = f"sqlite:///{self._folder.name}/records.db"
         self._maintenance = open_maintenance(self.url)
 
@@ -42,9 +42,12 @@ class SqliteStore:
         return build_pinned_worker
 
     def units(self, tenant_id: str, listener: EventListener) -> UnitOfWorkFactory:
-        """Units of work over the records of a tenant, which is registered."""
-        self._storages.append(open_storage(self.url, tenant_id=tenant_id, listener=listener))
-        return self._storages[-1].units
+        """Units of work over the records of a tenant, which is registered. The connections of the
+        case before are closed."""
+        if self._storage is not None:
+            self._storage.close()
+        self._storage = open_storage(self.url, tenant_id=tenant_id, listener=listener)
+        return self._storage.units
 
     def work(self, job: Job) -> WorkerEnd:
         """Let a new worker process do a job, and wait for its end. What it says on stderr is
@@ -67,8 +70,8 @@ class SqliteStore:
 
     def close(self) -> None:
         """Remove the store."""
-        for storage in self._storages:
-            storage.close()
+        if self._storage is not None:
+            self._storage.close()
         self._maintenance.close()
         self._folder.cleanup()
 

@@ -73,9 +73,9 @@ def fixture(record: Record) -> Iterator[Outcome]:
         "fixture.unconsumed",
         ("model_fixture",),
         used_up,
-        f"{record.turns_total} turns played",
-        f"{record.turns_consumed} turns played",
-        "" if used_up else f"unexpected: {left} turns of the script are left over",
+        f"{_turns(record.turns_total)} played",
+        f"{_turns(record.turns_consumed)} played",
+        "" if used_up else f"unexpected: left over of the script: {_turns(left)}",
         last_event(record),
     )
     step = record.exhausted_at_step
@@ -148,3 +148,7 @@ def record_complete(record: Record) -> Iterator[Outcome]:
         message,
         last_event(record),
     )
+
+
+def _turns(count: int) -> str:
+    return f"{count} turn" if count == 1 else f"{count} turns"

@@ -253,7 +253,7 @@ FAILED_RUN = RECORD._replace(terminal_status="FAILED", failure_reason="internal_
             {"maximum_steps": 9},
             RECORD._replace(turns_total=5),
             "fixture.unconsumed",
-            ("5 turns played", "2 turns played", "unexpected: 3 turns"),
+            ("5 turns played", "2 turns played", "unexpected: left over of the script: 3 turns"),
         ),
     ],
 )
