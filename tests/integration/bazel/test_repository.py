@@ -161,10 +161,16 @@ def test_cases_run_and_an_edited_fixture_reruns_its_own(bazel: NestedBazel) -> N
     assert both <= first.tests_run()
 
     fixture = bazel.workspace / "evals/fixtures/models/calculator_then_answer.yaml"
+    cases = [yaml.safe_load(path.read_bytes()) for path in bazel.workspace.glob("evals/cases/*")]
+    readers = {
+        f"//evals:cases/{case['name']}" for case in cases if case["model_fixture"] == fixture.stem
+    }
+    assert "//evals:cases/calculator_tool" in readers
+    assert "//evals:cases/direct_response" not in readers
     fixture.write_text(fixture.read_text(encoding="utf-8") + "# edited\n", encoding="utf-8")
     edited = bazel.build("test", "//evals:suite")
     assert edited.code == 0
-    assert edited.tests_run() == {"//evals:cases/calculator_tool"}
+    assert edited.tests_run() == readers
 
     fixture.write_text(fixture.read_text(encoding="utf-8").replace("391", "392"), encoding="utf-8")
     wrong = bazel.build("test", "//evals:suite")
