@@ -163,7 +163,7 @@ def test_cases_run_and_an_edited_fixture_reruns_its_own(bazel: NestedBazel) -> N
     fixture = bazel.workspace / "evals/fixtures/models/calculator_then_answer.yaml"
     cases = [yaml.safe_load(path.read_bytes()) for path in bazel.workspace.glob("evals/cases/*")]
     readers = {
-        f"//evals:cases/{case['name']}" for case in cases if case["model_fixture"] == fixture.stem
+        f"//evals:cases/{case['name']}" for case in cases if case.get("model_fixture") == fixture.stem
     }
     assert "//evals:cases/calculator_tool" in readers
     assert "//evals:cases/direct_response" not in readers
