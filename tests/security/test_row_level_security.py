@@ -25,6 +25,19 @@ BREAKS = {
         "CREATE POLICY more ON {table} FOR INSERT WITH CHECK (true)",
         "insert",
     ),
+    "everybody may change all": (
+        "CREATE POLICY more ON {table} FOR UPDATE USING (true)",
+        "update",
+    ),
+    "everybody may delete": (
+        "CREATE POLICY more ON {table} FOR DELETE USING (true)",
+        "delete",
+    ),
+    "nobody may insert": (
+        "CREATE POLICY more ON {table} FOR INSERT"
+        + " WITH CHECK (coalesce(current_setting('app.tenant', true), '') = '')",
+        "insert_as_nobody",
+    ),
     "no tenant is every tenant": (
         "CREATE POLICY more ON {table} USING (coalesce(current_setting('app.tenant', true), '') = '')",
         "read_as_nobody",
@@ -144,11 +157,11 @@ def test_the_application_would_see_it_in_a_single_table(
     statement, rule = BREAKS[name]
     database = server.fresh_database(filled)
     with server.connect("owner", database) as owner:
-        owner.execute(statement.format(table="runs"))
+        owner.execute(statement.format(table="checkpoints"))
     with server.connect("app", database) as app:
         found = examine(app)
     assert rule in found.rules
-    assert {one.table for one in found.violations} == {"runs"}
+    assert {one.table for one in found.violations} == {"checkpoints"}
 
 
 @pytest.mark.parametrize("name", DETOURS)

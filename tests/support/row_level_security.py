@@ -1,14 +1,14 @@
 """Whether row-level security keeps tenants apart, asked of the database itself.
 
 The tables come from the catalogue, so that a new one without a policy is found. `fill` gives every
-table a row of each of two tenants; `examine` then tries, as one of them, to read and write the
+table a row of each of some tenants; `examine` then tries, as one of two, to read and write the
 other's, with the rights that a role really has.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, TypeAlias
 
 import psycopg
 from psycopg import sql
@@ -20,6 +20,9 @@ SHARED_TABLES = frozenset({"alembic_version"})
 # The one table whose rows are tenants; every other names its tenant in a column.
 _TENANT_COLUMNS = {"tenants": "id"}
 _TENANT_COLUMN = "tenant_id"
+
+Pair: TypeAlias = tuple[str, str]
+"""The tenant that acts, and the one whose rows it may not touch."""
 
 
 class Violation(NamedTuple):
@@ -60,21 +63,23 @@ def tables(connection: psycopg.Connection) -> tuple[str, ...]:
     return tuple(table.name for table in _tables(connection))
 
 
-def fill(admin: psycopg.Connection) -> None:
-    """Gives every table one row of each of two tenants; `admin` passes row-level security by."""
+def fill(admin: psycopg.Connection, tenants: Sequence[str] = TENANTS) -> None:
+    """Gives every table one row of each tenant; `admin` passes row-level security by."""
     with admin.transaction():
         admin.execute("SET CONSTRAINTS ALL DEFERRED")
         admin.execute("SET LOCAL session_replication_role = replica")  # rows in any order
-        for tenant in TENANTS:
+        for tenant in tenants:
             for table in _tables(admin):
                 admin.execute(_insert(table), _row(table, tenant))
 
 
-def examine(connection: psycopg.Connection, *, owner: bool = False) -> Examination:
-    """Everything that keeps tenants apart for the role that is connected.
+def examine(
+    connection: psycopg.Connection, tenants: Pair = TENANTS, *, owner: bool = False
+) -> Examination:
+    """Everything that keeps two tenants apart for the role that is connected, the role first.
 
     `owner` says that it may own the tables: the application may not. The connection's transactions
-    are rolled back. The database has the rows that `fill` makes.
+    are rolled back. The database has the rows of both that `fill` makes.
     """
     found = list(_role_violations(connection, owner))
     attempts = 0
@@ -85,7 +90,7 @@ def examine(connection: psycopg.Connection, *, owner: bool = False) -> Examinati
             continue
         found += _definition_violations(connection, table)
         for attempt in (_read, _update, _insert_for_other, _delete):
-            violations = attempt(connection, table, table.tenant)
+            violations = attempt(connection, table, table.tenant, tenants)
             if violations is not None:
                 attempts += 1
                 found += violations
@@ -199,11 +204,13 @@ def _become(connection: psycopg.Connection, tenant: str) -> None:
     connection.execute("SELECT set_config(%s, %s, true)", [SETTING, tenant])
 
 
-def _read(connection: psycopg.Connection, table: _Table, column: str) -> list[Violation] | None:
+def _read(
+    connection: psycopg.Connection, table: _Table, column: str, tenants: Pair
+) -> list[Violation] | None:
     """Reads everything, one row by its tenant, and everything as nobody."""
     if not _allowed(connection, table.name, "SELECT"):
         return None
-    mine, other = TENANTS
+    mine, other = tenants
     name, key = sql.Identifier(table.name), sql.Identifier(column)
     listing = sql.SQL("SELECT DISTINCT {} FROM {} ORDER BY 1").format(key, name)
     one = sql.SQL("SELECT {} FROM {} WHERE {} = %s").format(key, name, key)
@@ -222,64 +229,96 @@ def _read(connection: psycopg.Connection, table: _Table, column: str) -> list[Vi
     return found
 
 
-def _update(connection: psycopg.Connection, table: _Table, column: str) -> list[Violation] | None:
-    """Changes the other's rows, and gives its own to the other."""
+def _update(
+    connection: psycopg.Connection, table: _Table, column: str, tenants: Pair
+) -> list[Violation] | None:
+    """Changes the other's rows, named and as part of all, and gives its own to the other."""
     if not _allowed(connection, table.name, "UPDATE"):
         return None
-    mine, other = TENANTS
-    update = sql.SQL("UPDATE {} SET {} = %s WHERE {} = %s").format(
-        sql.Identifier(table.name), sql.Identifier(column), sql.Identifier(column)
-    )
+    mine, other = tenants
+    name, key = sql.Identifier(table.name), sql.Identifier(column)
+    update = sql.SQL("UPDATE {} SET {} = %s WHERE {} = %s").format(name, key, key)
+    update_all = sql.SQL("UPDATE {} SET {} = %s").format(name, key)
     found = []
-    with connection.transaction(force_rollback=True):
-        _become(connection, mine)
-        changed = connection.execute(update, [other, other]).rowcount
-        if changed:
-            found.append(
-                Violation("update", table.name, f"{mine} changes {changed} rows of {other}")
-            )
-    if not _refused(connection, update, [other, mine]):
+    if _reaches_more(connection, mine, 0, update, [other, other]) or _reaches_more(
+        connection, mine, 1, update_all, [mine]
+    ):
+        found.append(Violation("update", table.name, f"{mine} changes rows of others"))
+    if not _refused(connection, mine, update, [other, mine]):
         found.append(Violation("give_away", table.name, f"{mine} gives its rows to {other}"))
     return found
 
 
 def _insert_for_other(
-    connection: psycopg.Connection, table: _Table, column: str
+    connection: psycopg.Connection, table: _Table, column: str, tenants: Pair
 ) -> list[Violation] | None:
-    """Adds a row for the other, and one for itself, which only its key may stop: it is there."""
+    """Adds a row for the other, also as nobody, and one for itself, which only its key may stop: it
+    is there."""
     if not _allowed(connection, table.name, "INSERT"):
         return None
-    mine, other = TENANTS
+    mine, other = tenants
     found = []
-    if not _refused(connection, _insert(table), _row(table, other)):
+    if not _refused(connection, mine, _insert(table), _row(table, other)):
         found.append(Violation("insert", table.name, f"{mine} adds a row for {other}"))
-    if _refused(connection, _insert(table), _row(table, mine)):
+    if not _refused(connection, None, _insert(table), _row(table, other)):
+        found.append(
+            Violation("insert_as_nobody", table.name, f"without a tenant: a row for {other}")
+        )
+    if _refused(connection, mine, _insert(table), _row(table, mine)):
         found.append(Violation("own_insert", table.name, f"{mine} may not add a row of its own"))
     return found
 
 
-def _delete(connection: psycopg.Connection, table: _Table, column: str) -> list[Violation] | None:
-    """Deletes the other's rows."""
+def _delete(
+    connection: psycopg.Connection, table: _Table, column: str, tenants: Pair
+) -> list[Violation] | None:
+    """Deletes the other's rows, named and as part of all."""
     if not _allowed(connection, table.name, "DELETE"):
         return None
-    mine, other = TENANTS
-    delete = sql.SQL("DELETE FROM {} WHERE {} = %s").format(
-        sql.Identifier(table.name), sql.Identifier(column)
-    )
+    mine, other = tenants
+    name, key = sql.Identifier(table.name), sql.Identifier(column)
+    delete = sql.SQL("DELETE FROM {} WHERE {} = %s").format(name, key)
+    delete_all = sql.SQL("DELETE FROM {}").format(name)
+    if _reaches_more(connection, mine, 0, delete, [other]) or _reaches_more(
+        connection, mine, 1, delete_all, []
+    ):
+        return [Violation("delete", table.name, f"{mine} deletes rows of others")]
+    return []
+
+
+def _reaches_more(
+    connection: psycopg.Connection,
+    tenant: str,
+    rows: int,
+    statement: sql.Composed,
+    values: list[object],
+) -> bool:
+    """Whether a statement of a tenant reaches more rows than these.
+
+    One that neither has a condition nor reads a column is held by the policies for its own command
+    alone, not by those for reading.
+    """
     try:
         with connection.transaction(force_rollback=True):
-            _become(connection, mine)
-            gone = connection.execute(delete, [other]).rowcount > 0
-    except psycopg.errors.ForeignKeyViolation:
-        gone = True  # what stopped it was not a policy
-    return [Violation("delete", table.name, f"{mine} deletes rows of {other}")] if gone else []
+            _become(connection, tenant)
+            return connection.execute(statement, values).rowcount > rows
+    except psycopg.errors.InsufficientPrivilege:
+        return False
+    except psycopg.errors.IntegrityError:
+        return True  # what stopped it was not a policy
 
 
-def _refused(connection: psycopg.Connection, statement: sql.Composed, values: list[object]) -> bool:
+def _refused(
+    connection: psycopg.Connection,
+    tenant: str | None,
+    statement: sql.Composed,
+    values: list[object],
+) -> bool:
     """Whether a policy refuses a statement; another error means that it let the rows through."""
     try:
         with connection.transaction(force_rollback=True):
-            _become(connection, TENANTS[0])
+            if tenant is not None:
+                _become(connection, tenant)
             connection.execute(statement, values)
     except psycopg.errors.InsufficientPrivilege:
         return True
