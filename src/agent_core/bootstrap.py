@@ -273,7 +273,8 @@ def migrate_storage(
 
 def register_tenant(url: str, tenant_id: str) -> None:
     """Let a tenant have records in a database; on PostgreSQL with the URL of its owner. Raises
-    `ValueError` for a URL that is none of a database, and `StorageUnavailable`."""
+    `ValueError` for a URL that is none of a database and for an empty id, and
+    `StorageUnavailable`."""
     from agent_core.adapters.sql.store import SqlStore
 
     store = SqlStore(url)

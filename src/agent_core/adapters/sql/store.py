@@ -51,7 +51,10 @@ class SqlStore:
 
     def register_tenant(self, tenant_id: str) -> None:
         """Let a tenant have records; one that is registered stays so. On PostgreSQL this takes the
-        owner of the tables."""
+        owner of the tables. `ValueError` for an empty id, which is what the setting of a
+        transaction that names no tenant may look like."""
+        if not tenant_id:
+            raise ValueError("a tenant's id is not empty")
         connection, transaction = begin(self._engine, tenant_id)
         with connection:
             transaction.register_tenant()

@@ -24,6 +24,7 @@ from agent_core.domain.sessions import Principal, Session
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 SESSION = Session("session", Principal("somebody"), (), NOW)
+TENANT_X = Principal("somebody", tenant_id="tenant_x")
 EVENT = NewEvent(
     id="event",
     session_id="session",
@@ -287,3 +288,12 @@ def test_sqlite_keeps_what_was_committed_through_a_loss_of_power(path):
         }
     engine.dispose()
     assert pragmas == {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1}
+
+
+def test_a_tenant_has_a_name(store):
+    with pytest.raises(ValueError, match="not empty"):
+        store.register_tenant("")
+    store.register_tenant("tenant_x")
+    asyncio.run(add(store.units("tenant_x"), SESSION._replace(principal=TENANT_X)))
+    with pytest.raises(NotFound):
+        asyncio.run(add(store.units(""), SESSION._replace(id="other")))
