@@ -30,6 +30,7 @@ from hardgate.kinds.property import PropertyContext
 
 _PRINCIPAL = Principal("gate.driver")
 _SESSIONS = 2
+_MOST_APPENDS = 4
 _JOIN_SECONDS = 60.0
 _PAUSE_SECONDS = 0.02
 _MEMORY = "/dev/shm"
@@ -50,7 +51,7 @@ def check(context: PropertyContext) -> None:
     """The same property over both stores: one after the other in memory, at once in SQLite."""
     unit = st.builds(
         Unit,
-        st.lists(st.integers(0, _SESSIONS - 1), min_size=1, max_size=4).map(tuple),
+        st.lists(st.integers(0, _SESSIONS - 1), min_size=1, max_size=_MOST_APPENDS).map(tuple),
         st.booleans(),
     )
     writers = st.lists(st.lists(unit, max_size=4), min_size=2, max_size=4)
@@ -96,6 +97,12 @@ def _play(
     kept: list[tuple[str, str]] = []
     noted = Projection("noted", 1, _note)
     projector = Projector(units=units, projections=[noted])
+    # Every session has a state before the rest: one that is behind is another thing than none.
+    everywhere = Unit(tuple(range(_SESSIONS)), undone=False)
+    _taking_turns(
+        [_writer(units, f"{name}.first", sessions, [everywhere], kept)],
+        lambda: run_inline(projector.catch_up_all()),
+    )
     run(
         [
             _writer(units, f"{name}.w{number}", sessions, plan, kept)
@@ -130,7 +137,8 @@ def _writer(
     def play() -> Iterator[None]:
         for number, unit in enumerate(plan):
             events = [
-                _event(f"{name}.{number}.{place}", sessions[session])
+                # Ids fall while sequences rise, so that neither order passes for the other.
+                _event(f"{name}.{number}.{_MOST_APPENDS - place}", sessions[session])
                 for place, session in enumerate(unit.appends)
             ]
             if run_inline(_append(units, events, unit.undone)):

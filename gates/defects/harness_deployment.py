@@ -60,7 +60,7 @@ def built_before_read(bench: Bench) -> None:
     from agent_core import bootstrap
 
     edit = edited(
-        "settings = read_deployment(path)",
-        "runtime = build_runtime(model=model)\n    settings = read_deployment(path)",
+        "rules = load_deployment(path)",
+        "runtime = build_runtime(model=model)\n    rules = load_deployment(path)",
     )
     bench.replace(bootstrap, "start_deployment", edit)
