@@ -20,7 +20,7 @@ def wire_npm(name):
     )
 
 def wheelhouses():
-    """The wheels that nested builds install: Hardgate's own, and those of an example's agents."""
+    """The wheels that nested builds install: Hardgate's own, those of an example's agents, and PostgreSQL's."""
     _wheelhouse(
         name = "hardgate_wheelhouse",
         lock = Label("//third_party:requirements.lock"),
@@ -28,6 +28,10 @@ def wheelhouses():
     _wheelhouse(
         name = "hardgate_example_wheelhouse",
         lock = Label("//examples:your_agent/requirements.lock"),
+    )
+    _wheelhouse(
+        name = "hardgate_postgres_wheelhouse",
+        lock = Label("//third_party:postgres_tests.lock"),
     )
 
 def _development(_module_ctx):
@@ -38,5 +42,5 @@ def _development(_module_ctx):
 
 development = module_extension(
     implementation = _development,
-    doc = "Makes hardgate_docker, hardgate_nested_bazel, two wheelhouses and hardgate_wire_npm.",
+    doc = "Makes hardgate_docker, hardgate_nested_bazel, three wheelhouses and hardgate_wire_npm.",
 )
