@@ -17,7 +17,15 @@ from agent_core.domain.runs import Run, RunStatus
 from agent_core.domain.sessions import Principal
 from agent_core.evals.script import played_turns
 from hardgate.cli.console import Console, many
-from hardgate.cli.exits import FAILED, INTERRUPTED, OK, REFUSED, USAGE, UsageError
+from hardgate.cli.exits import (
+    FAILED,
+    INTERRUPTED,
+    OK,
+    REFUSED,
+    SUSPENDED,
+    USAGE,
+    UsageError,
+)
 from hardgate.cli.parser import CommandParser, unknown_name
 from hardgate.documents.problems import DefinitionError
 from hardgate.fixtures.model_script import load_script
@@ -61,7 +69,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
         "TEXT --script FILE [--deployment FILE] [--principal NAME] [--json]",
         DESCRIPTION,
         '"What is 17 * 23?" --script evals/fixtures/models/calculator_then_answer.yaml',
-        (OK, FAILED, USAGE, REFUSED),
+        (OK, FAILED, USAGE, SUSPENDED, REFUSED),
         in_workspace=False,
     )
     here = Path(os.environ.get("BUILD_WORKING_DIRECTORY") or os.getcwd())
@@ -92,6 +100,9 @@ def _run(options: argparse.Namespace, console: Console) -> int:
         console.result(printable(answer, LONGEST_ANSWER_CHARACTERS))
     if run.status is RunStatus.COMPLETED:
         return OK
+    if not run.status.is_terminal:
+        console.note(f"the run waits as {run.status}; with a store, agent answer lets it go on")
+        return SUSPENDED
     reason = "" if run.failure is None else f": {run.failure.reason} at step {run.step_count}"
     console.note(f"the run ended as {run.status}{reason}")
     return FAILED

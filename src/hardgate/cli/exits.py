@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-OK, FAILED, USAGE, REFUSED, UNREACHABLE, INTERRUPTED = 0, 1, 2, 4, 5, 130
+OK, FAILED, USAGE, SUSPENDED, REFUSED, UNREACHABLE, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 
 MEANINGS = {
     OK: "all is well",
     FAILED: "a check failed",
     USAGE: "wrong command line",
+    SUSPENDED: "a run waits for somebody",
     REFUSED: "a definition or the set-up is refused",
     UNREACHABLE: "Bazel, or a store, cannot be reached",
 }

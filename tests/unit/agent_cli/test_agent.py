@@ -76,6 +76,22 @@ def test_a_run_that_fails(agent, tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["failure_reason"] == "model_permanent_error"
 
 
+ASKS = """\
+turns:
+  - kind: tool_calls
+    calls: [{call_id: q, name: conversation.ask_user, arguments: {question: Why?}}]
+"""
+
+
+def test_a_run_that_waits_is_neither_done_nor_failed(agent, tmp_path, capsys):
+    (tmp_path / "script.yaml").write_text(ASKS)
+    assert agent(*RUN, "--json") == 3
+    out, err = capsys.readouterr()
+    found = json.loads(out)
+    assert (found["ok"], found["status"]) == (False, "WAITING_FOR_USER")
+    assert "the run waits as WAITING_FOR_USER" in err
+
+
 def test_turns_left_over_are_told(agent, tmp_path, capsys):
     (tmp_path / "script.yaml").write_text(SCRIPT + "  - {kind: final, text: more}\n")
     assert agent(*RUN) == 0
