@@ -12,6 +12,7 @@ from tests.resilience.simulator.defects import DEFECTS
 KEPT = yaml.safe_load(Path("tests/resilience/seeds.yaml").read_text(encoding="utf-8"))
 NAMED = os.environ.get(campaign.SEED)
 CATCHING = [entry for entry in KEPT if "catches" in entry]
+assert CATCHING, "no kept seed says what it catches"
 
 
 @pytest.mark.parametrize("seed", [NAMED] if NAMED else [entry["seed"] for entry in KEPT])

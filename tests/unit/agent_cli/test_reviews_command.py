@@ -69,7 +69,18 @@ def test_an_open_review_is_listed_with_all_that_is_known(agent, review, capsys):
     )
     assert agent("reviews", *STORE, "--json") == 0
     (found,) = json.loads(printed(capsys))["reviews"]
-    assert (found["id"], found["invocation_id"], found["resolution"]) == ("review", "call", None)
+    assert found == {
+        "id": "review",
+        "run_id": review.run_id,
+        "invocation_id": "call",
+        "tool_name": "demo.unsafe_write",
+        "reason_code": "tool.outcome_unknown",
+        "opened_at": "2026-01-01T00:00:00+00:00",
+        "resolution": None,
+        "resolved_at": None,
+        "resolved_by": None,
+        "note": "",
+    }
 
 
 def test_what_was_found_out_is_kept_and_said_once(agent, review, capsys):
