@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import NamedTuple
 
 LEASE_SECONDS = 30.0
-HEARTBEAT_SECONDS = LEASE_SECONDS / 3
 MAXIMUM_ATTEMPTS = 3
 """How often a run may be claimed before it has failed: a lease that expires takes one."""
 
