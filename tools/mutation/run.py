@@ -55,7 +55,7 @@ def main(arguments: list[str]) -> int:
         if done.returncode:
             print(f"{name}: mutmut ended with status {done.returncode}", file=sys.stderr)
             return 1
-        report(name, folder)
+        report(folder)
     return 0
 
 
@@ -101,7 +101,7 @@ def results(folder: Path) -> Iterator[tuple[str, dict[str, int]]]:
             yield path.relative_to(folder / "mutants").as_posix().removesuffix(".meta"), statuses
 
 
-def report(name: str, folder: Path) -> None:
+def report(folder: Path) -> None:
     """Prints a row for each file, then the difference that each survivor makes."""
     for file, statuses in results(folder):
         counts = Counter(map(classify, statuses.values()))
