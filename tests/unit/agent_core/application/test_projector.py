@@ -112,6 +112,13 @@ def test_brought_forward_event_by_event_it_is_what_a_rebuild_gives(store, append
     assert kept.state == STATES[name]
 
 
+@pytest.mark.parametrize("end", ["completed", "failed", "denied", "uncertain"])
+def test_a_call_is_counted_however_it_ends(store, append, end):
+    append(EventType(f"tool.call.{end}"), ENDED)
+    counts = {"math.calculate": {"tool.succeeded": 1, "effects": 1}}
+    assert state(store, "tool_calls").state == counts
+
+
 LIFE = [
     (EventType.RUN_QUEUED, {}, "QUEUED"),
     (EventType.RUN_CLAIMED, CLAIMED, "RUNNING"),

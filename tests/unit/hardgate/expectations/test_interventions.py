@@ -65,3 +65,9 @@ def test_each_has_a_check_of_its_own_at_its_place():
     both = list(interventions([KILL, SECOND], RECORD._replace(interventions=found)))
     assert [one.passed for one in both] == [True, False]
     assert [one.keys for one in both] == [("interventions", 0), ("interventions", 1)]
+
+
+def test_one_that_the_record_does_not_have_is_missing_behind_one_that_it_has():
+    found = (ObservedIntervention(True, 1, 1),)
+    both = list(interventions([KILL, KILL], RECORD._replace(interventions=found)))
+    assert [one.passed for one in both] == [True, False]
