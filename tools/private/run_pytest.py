@@ -12,6 +12,8 @@ def arguments(files):
     found = ["--strict-markers", "--strict-config", "-q", "-ra", "-p", "no:cacheprovider"]
     found += ["--import-mode=importlib", f"--rootdir={os.getcwd()}", f"--basetemp={scratch}/pytest"]
     found += ["--config-file=/dev/null", "--show-capture=all", "--color=no"]
+    # A table of inputs that has run empty would be a skipped test, which looks like a good one.
+    found += ["-o", "empty_parameter_set_mark=fail_at_collect"]
     if "XML_OUTPUT_FILE" in os.environ:
         found.append("--junit-xml=" + os.environ["XML_OUTPUT_FILE"])
     if os.environ.get("TESTBRIDGE_TEST_ONLY"):
